@@ -1,0 +1,47 @@
+# Everything here sets itself up: a virtual environment in .venv, the build, the dependencies.
+PYTHON ?= python3
+VENV   := .venv
+RUN    := $(VENV)/bin/
+SOURCES := $(shell find cpp bindings -type f) CMakeLists.txt
+
+.PHONY: demo test test-all check format stubs clean
+
+demo: $(VENV)/.built  ## Solo12 dropped on hard ground: Expo at 5 ms beside the Euler schemes
+	$(RUN)python examples/drop.py --output results/drop
+
+test: $(VENV)/.built-test  ## The tests, in a few minutes
+	$(RUN)python -m pytest -n auto -m "not slow"
+
+test-all: $(VENV)/.built-test  ## The tests and the full experiments
+	$(RUN)python -m pytest -n auto
+
+check: $(VENV)/.built-dev  ## Format, lint, types
+	$(RUN)ruff format --check .
+	$(RUN)ruff check .
+	$(RUN)mypy
+	$(RUN)clang-format --dry-run --Werror $$(find cpp bindings -name '*.?pp')
+
+format: $(VENV)/.built-dev
+	$(RUN)ruff format .
+	$(RUN)ruff check --fix .
+	$(RUN)clang-format -i $$(find cpp bindings -name '*.?pp')
+
+stubs: $(VENV)/.built-dev  ## Types of the extension, for editors and type checkers
+	$(RUN)python tools/make_stubs.py
+
+clean:
+	rm -rf $(VENV) build
+
+# Builds in the environment itself rather than in a fresh one each time, so that a change compiles only what it touches.
+$(VENV)/.requirements: pyproject.toml
+	test -x $(RUN)python || $(PYTHON) -m venv $(VENV)
+	$(RUN)python tools/build_requirements.py | xargs $(RUN)python -m pip install --quiet
+	touch $@
+
+$(VENV)/.built: $(VENV)/.requirements $(SOURCES)
+	$(RUN)python -m pip install --quiet --no-build-isolation --editable .
+	touch $@
+
+$(VENV)/.built-%: $(VENV)/.built
+	$(RUN)python -m pip install --quiet --no-build-isolation --editable ".[$*]"
+	touch $@

@@ -1,0 +1,36 @@
+#include "bindings.hpp"
+#include "exposim/integrators/expo.hpp"
+#include "exposim/integrators/explicit_euler.hpp"
+#include "exposim/integrators/semi_implicit_euler.hpp"
+
+namespace nb = nanobind;
+
+namespace exposim {
+namespace {
+
+/// Makes `name(options...)` in Python the factory of T(options...).
+template <typename T, typename... Options, typename... Args>
+void bind_integrator(nb::module_& m, const char* name, const Args&... args) {
+  m.def(
+      name,
+      [](Options... options) {
+        return IntegratorFactory{[=]() -> std::unique_ptr<Integrator> { return std::make_unique<T>(options...); }};
+      },
+      args...);
+}
+
+}  // namespace
+
+void bind_integrators(nb::module_& m) {
+  nb::enum_<Expo::PositionUpdate>(m, "PositionUpdate")
+      .value("DOUBLE_AVERAGE", Expo::PositionUpdate::kDoubleAverage)
+      .value("SINGLE_AVERAGE", Expo::PositionUpdate::kSingleAverage);
+  nb::class_<IntegratorFactory>(m, "IntegratorFactory");
+
+  bind_integrator<Expo, KernelOptions, Expo::PositionUpdate>(m, "expo", nb::arg("kernel"),
+                                                             nb::arg("position_update"));
+  bind_integrator<ExplicitEuler>(m, "explicit_euler");
+  bind_integrator<SemiImplicitEuler>(m, "semi_implicit_euler");
+}
+
+}  // namespace exposim

@@ -1,0 +1,226 @@
+#include "exposim/simulator.hpp"
+
+#include <nanobind/eigen/dense.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+
+#include "bindings.hpp"
+
+namespace nb = nanobind;
+
+namespace exposim {
+namespace {
+
+using Eigen::VectorXd;
+using RowMatrixX3d = Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>;
+using Flags = Eigen::Matrix<bool, Eigen::Dynamic, 1>;
+
+/// One contact as Python describes it.
+struct ContactSpec {
+  std::size_t point;
+  std::shared_ptr<Surface> surface;  // null: bilateral
+  Material material;
+  std::optional<Eigen::Vector3d> anchor;
+};
+
+/// A simulator that several Python threads may touch: one at a time, without the interpreter lock while it steps.
+struct SharedSimulator {
+  Simulator simulator;
+  Input input;
+  std::mutex mutex;
+
+  SharedSimulator(std::shared_ptr<Robot> robot, const std::vector<ContactSpec>& specs, AnchorRule anchor_rule,
+                  Projection projection, const IntegratorFactory& integrator, double dt)
+      : simulator(robot, pairs(specs, anchor_rule, projection), anchors(specs), integrator.make(), dt) {
+    input.tau.setZero(robot->nv());
+  }
+
+  static std::vector<ContactPair> pairs(const std::vector<ContactSpec>& specs, AnchorRule anchor_rule,
+                                        Projection projection) {
+    std::vector<ContactPair> pairs;
+    for (const ContactSpec& spec : specs) {
+      pairs.push_back({spec.point, spec.surface, {spec.material, !spec.surface, anchor_rule, projection}});
+    }
+    return pairs;
+  }
+
+  static std::vector<std::optional<Eigen::Vector3d>> anchors(const std::vector<ContactSpec>& specs) {
+    std::vector<std::optional<Eigen::Vector3d>> anchors;
+    for (const ContactSpec& spec : specs) anchors.push_back(spec.anchor);
+    return anchors;
+  }
+
+  /// Spreads tau over the degrees of freedom. @throws std::invalid_argument, with nothing changed.
+  void set_tau(const double* tau, std::size_t size) {
+    const std::vector<int>& actuated = simulator.robot().actuated();
+    const auto nv = static_cast<std::size_t>(simulator.robot().nv());
+    if (size != nv && size != actuated.size()) {
+      throw std::invalid_argument("tau has " + std::to_string(size) + " entries; give " + std::to_string(nv) +
+                                  " (one per degree of freedom) or " + std::to_string(actuated.size()) +
+                                  " (one per actuated joint)");
+    }
+    const Eigen::Map<const VectorXd> given(tau, static_cast<Eigen::Index>(size));
+    if (!given.allFinite()) {
+      const auto* bad = std::find_if(tau, tau + size, [](double x) { return !std::isfinite(x); });
+      throw std::invalid_argument("tau must be finite; entry " + std::to_string(bad - tau) + " is " +
+                                  std::to_string(*bad));
+    }
+    if (size == nv) {
+      input.tau = given;
+    } else {
+      input.tau.setZero();
+      for (std::size_t i = 0; i < size; ++i) input.tau(actuated[i]) = tau[i];
+    }
+  }
+};
+
+using Tau = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+bool step(SharedSimulator& self, std::optional<Tau> tau, int n, std::vector<ExternalWrench> wrenches) {
+  // Between chunks the interpreter may run its signal handlers: a long run can be interrupted.
+  constexpr int kChunk = 1000;
+  bool good = true;
+  for (int done = 0; good && done < n; done += kChunk) {
+    {
+      nb::gil_scoped_release release;
+      const std::lock_guard lock(self.mutex);  // taken after the release, given back before the interpreter lock
+      if (tau) {
+        self.set_tau(tau->data(), tau->size());
+      } else {
+        self.input.tau.setZero();
+      }
+      self.input.wrenches = wrenches;
+      good = self.simulator.step(self.input, std::min(kChunk, n - done));
+    }
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+  return good;
+}
+
+/// Calls a reader of the simulator under its lock.
+template <typename Function>
+auto locked(Function function) {
+  return [function](SharedSimulator& self) {
+    nb::gil_scoped_release release;
+    const std::lock_guard lock(self.mutex);
+    return function(self.simulator);
+  };
+}
+
+/// One row of three per contact.
+template <typename Function>
+RowMatrixX3d per_contact(const Simulator& simulator, Function value) {
+  RowMatrixX3d rows(static_cast<Eigen::Index>(simulator.contacts().size()), 3);
+  for (Eigen::Index i = 0; i < rows.rows(); ++i) rows.row(i) = value(static_cast<std::size_t>(i));
+  return rows;
+}
+
+/// One flag per contact.
+Flags contact_flags(const State& state, bool ContactState::* flag) {
+  Flags flags(static_cast<Eigen::Index>(state.contacts.size()));
+  for (Eigen::Index i = 0; i < flags.size(); ++i) flags(i) = state.contacts[static_cast<std::size_t>(i)].*flag;
+  return flags;
+}
+
+State make_state(double t, const VectorXd& q, const VectorXd& v, const Flags& active, const Flags& slipping,
+                 const RowMatrixX3d& p0, const RowMatrixX3d& dp0) {
+  State state{t, q, v, {}};
+  for (Eigen::Index i = 0; i < active.size(); ++i) {
+    state.contacts.push_back({active(i), slipping(i), p0.row(i), dp0.row(i)});
+  }
+  return state;
+}
+
+}  // namespace
+
+void bind_simulator(nb::module_& m) {
+  nb::class_<State>(m, "State")
+      .def(
+          "__init__",
+          [](State* self, double t, const VectorXd& q, const VectorXd& v, const Flags& active,
+             const Flags& slipping, const RowMatrixX3d& p0, const RowMatrixX3d& dp0) {
+            new (self) State(make_state(t, q, v, active, slipping, p0, dp0));
+          },
+          nb::arg("t"), nb::arg("q"), nb::arg("v"), nb::arg("active"), nb::arg("slipping"), nb::arg("p0"),
+          nb::arg("dp0"))
+      .def_ro("t", &State::t)
+      .def_prop_ro("q", [](const State& self) { return VectorXd(self.q); })
+      .def_prop_ro("v", [](const State& self) { return VectorXd(self.v); })
+      .def_prop_ro("active", [](const State& self) { return contact_flags(self, &ContactState::active); })
+      .def_prop_ro("slipping", [](const State& self) { return contact_flags(self, &ContactState::slipping); })
+      .def_prop_ro("p0",
+                   [](const State& self) {
+                     RowMatrixX3d rows(static_cast<Eigen::Index>(self.contacts.size()), 3);
+                     for (Eigen::Index i = 0; i < rows.rows(); ++i) rows.row(i) = self.contacts[i].p0;
+                     return rows;
+                   })
+      .def_prop_ro("dp0", [](const State& self) {
+        RowMatrixX3d rows(static_cast<Eigen::Index>(self.contacts.size()), 3);
+        for (Eigen::Index i = 0; i < rows.rows(); ++i) rows.row(i) = self.contacts[i].dp0;
+        return rows;
+      });
+
+  nb::class_<Divergence>(m, "Divergence")
+      .def_ro("t", &Divergence::t)
+      .def_ro("step", &Divergence::step)
+      .def_prop_ro("q", [](const Divergence& self) { return VectorXd(self.q); })
+      .def_prop_ro("v", [](const Divergence& self) { return VectorXd(self.v); });
+
+  nb::class_<ContactSpec>(m, "ContactSpec")
+      .def(
+          "__init__",
+          [](ContactSpec* self, std::size_t point, std::shared_ptr<Surface> surface, const Material& material,
+             std::optional<Eigen::Vector3d> anchor) {
+            new (self) ContactSpec{point, std::move(surface), material, anchor};
+          },
+          nb::arg("point"), nb::arg("surface").none(), nb::arg("material"), nb::arg("anchor").none());
+
+  m.attr("MAX_VELOCITY") = Simulator::kMaxVelocity;
+  nb::class_<SharedSimulator>(m, "Simulator")
+      .def(nb::init<std::shared_ptr<Robot>, const std::vector<ContactSpec>&, AnchorRule, Projection,
+                    const IntegratorFactory&, double>(),
+           nb::arg("robot"), nb::arg("contacts"), nb::arg("anchor_rule"), nb::arg("projection"),
+           nb::arg("integrator"), nb::arg("dt"))
+      .def("step", &step, nb::arg("tau").none(), nb::arg("n") = 1,
+           nb::arg("wrenches") = std::vector<ExternalWrench>{})
+      .def(
+          "reset",
+          [](SharedSimulator& self, const VectorXd& q, const VectorXd& v) {
+            nb::gil_scoped_release release;
+            const std::lock_guard lock(self.mutex);
+            self.simulator.reset(q, v);
+          },
+          nb::arg("q"), nb::arg("v"))
+      .def_prop_rw("state", locked([](const Simulator& simulator) { return State(simulator.state()); }),
+                   [](SharedSimulator& self, const State& state) {
+                     nb::gil_scoped_release release;
+                     const std::lock_guard lock(self.mutex);
+                     self.simulator.set_state(state);
+                   })
+      .def_prop_ro("t", locked([](const Simulator& simulator) { return simulator.state().t; }))
+      .def_prop_ro("q", locked([](const Simulator& simulator) { return VectorXd(simulator.state().q); }))
+      .def_prop_ro("v", locked([](const Simulator& simulator) { return VectorXd(simulator.state().v); }))
+      .def_prop_ro("positions", locked([](const Simulator& simulator) {
+                     return per_contact(simulator, [&](std::size_t i) { return simulator.contacts().motion(i).p; });
+                   }))
+      .def_prop_ro("velocities", locked([](const Simulator& simulator) {
+                     return per_contact(simulator, [&](std::size_t i) { return simulator.contacts().motion(i).dp; });
+                   }))
+      .def_prop_ro("forces", locked([](const Simulator& simulator) {
+                     return per_contact(simulator, [&](std::size_t i) { return simulator.contacts().force(i); });
+                   }))
+      .def_prop_ro("lam_pr", locked([](const Simulator& simulator) { return RowMatrixX3d(simulator.info().lam_pr); }))
+      .def_prop_ro("lam_pr2",
+                   locked([](const Simulator& simulator) { return RowMatrixX3d(simulator.info().lam_pr2); }))
+      .def_prop_ro("kernel_info", locked([](const Simulator& simulator) { return simulator.info().kernel; }))
+      .def_prop_ro("divergence", locked([](const Simulator& simulator) { return simulator.divergence(); }));
+}
+
+}  // namespace exposim

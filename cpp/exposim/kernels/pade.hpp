@@ -1,0 +1,24 @@
+#pragma once
+
+#include <Eigen/Core>
+
+namespace exposim {
+
+/// Diagonal Padé approximants of the exponential: exp(A) ≈ D_j(A)⁻¹ N_j(A).
+///
+/// N_j = V + U and D_j = V − U, with U the odd and V the even powers of A, arranged as in
+/// Higham, "The scaling and squaring method for the matrix exponential revisited" (2005).
+class PadeApproximant {
+ public:
+  /// Evaluates numerator and denominator. @return the number of matrix products spent.
+  /// @param degree one of 1, 2, 3, 5, 7, 9, 13: {0, 1, 2, 3, 4, 5, 6} products.
+  int evaluate(const Eigen::MatrixXd& A, int degree);
+
+  const Eigen::MatrixXd& numerator() const { return numerator_; }
+  const Eigen::MatrixXd& denominator() const { return denominator_; }
+
+ private:
+  Eigen::MatrixXd A2_, A4_, A6_, A8_, odd_, U_, V_, numerator_, denominator_;
+};
+
+}  // namespace exposim

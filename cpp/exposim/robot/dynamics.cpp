@@ -1,0 +1,129 @@
+#include "exposim/robot/dynamics.hpp"
+
+#include <limits>
+#include <pinocchio/algorithm/aba.hpp>
+#include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/joint-configuration.hpp>
+#include <pinocchio/algorithm/kinematics.hpp>
+#include <pinocchio/algorithm/rnea.hpp>
+#include <utility>
+
+#include "exposim/robot/pinocchio_model.hpp"
+
+namespace exposim {
+
+using Eigen::MatrixXd;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+namespace {
+
+// Pinocchio's library holds instantiations for this argument type only; any other is compiled here, slowly.
+using ConstRef = Eigen::Ref<const VectorXd>;
+
+/// Calls f(i) for every degree of freedom that moves the body of `joint`.
+template <typename Function>
+void for_each_supporting_dof(const pinocchio::Model& model, std::size_t joint, Function&& f) {
+  for (const std::size_t ancestor : model.supports[joint]) {
+    const int begin = model.idx_vs[ancestor];
+    for (int i = begin; i < begin + model.nvs[ancestor]; ++i) f(i);
+  }
+}
+
+}  // namespace
+
+struct Dynamics::Pinocchio {
+  explicit Pinocchio(const pinocchio::Model& m)
+      : model(m), data(m), forces(static_cast<std::size_t>(m.njoints), pinocchio::Force::Zero()) {}
+
+  const pinocchio::Model& model;
+  pinocchio::Data data;
+  std::vector<pinocchio::Force> forces;  // on every body, in its joint's frame
+};
+
+Dynamics::Dynamics(std::shared_ptr<const Robot> robot)
+    : robot_(std::move(robot)),
+      pin_(std::make_unique<Pinocchio>(robot_->pinocchio().model)),
+      M_llt_(robot_->nv()),
+      tau_(robot_->nv()) {}
+
+Dynamics::~Dynamics() = default;
+
+void Dynamics::update_kinematics(const VectorXd& q, const VectorXd& v) {
+  pinocchio::forwardKinematics(pin_->model, pin_->data, ConstRef(q), ConstRef(v));
+}
+
+PointMotion Dynamics::point_motion(std::size_t point) const {
+  const ContactPoint& contact_point = robot_->points()[point];
+  const pinocchio::SE3& oMi = pin_->data.oMi[contact_point.joint];
+  const pinocchio::Motion& v = pin_->data.v[contact_point.joint];
+  return {oMi.act(contact_point.position),
+          oMi.rotation() * (v.linear() + v.angular().cross(contact_point.position)),
+          oMi.rotation() * v.angular()};
+}
+
+void Dynamics::update_terms(const VectorXd& q, const VectorXd& v) {
+  pinocchio::crba(pin_->model, pin_->data, ConstRef(q), pinocchio::Convention::WORLD);
+  pinocchio::nonLinearEffects(pin_->model, pin_->data, ConstRef(q), ConstRef(v));
+  M_llt_.compute(pin_->data.M);
+}
+
+void Dynamics::point_jacobian_transpose(std::size_t point, const Vector3d& p, Eigen::Ref<MatrixXd> Jt) const {
+  Jt.setZero();
+  for_each_supporting_dof(pin_->model, robot_->points()[point].joint, [&](int i) {
+    const auto column = pin_->data.J.col(i);  // velocity of the point at the world's origin, and rotation
+    Jt.row(i) = column.head<3>() + column.tail<3>().cross(p);
+  });
+}
+
+Vector3d Dynamics::point_drift(std::size_t point, const Vector3d& p) const {
+  const std::size_t joint = robot_->points()[point].joint;
+  const pinocchio::SE3& oMi = pin_->data.oMi[joint];
+  const pinocchio::Motion& v = pin_->data.v[joint];
+  const pinocchio::Motion& a = pin_->data.a_gf[joint];  // at v̇ = 0, gravity subtracted: left by nonLinearEffects
+  const Vector3d r = oMi.actInv(p);
+  const Vector3d dr = v.linear() + v.angular().cross(r);
+  return oMi.rotation() * (a.linear() + a.angular().cross(r) + v.angular().cross(dr)) + pin_->model.gravity.linear();
+}
+
+void Dynamics::applied_force(const VectorXd& v, const Input& input, VectorXd& u) const {
+  u = input.tau - pin_->model.damping.cwiseProduct(v) - pin_->data.nle;
+  for (const ExternalWrench& wrench : input.wrenches) {
+    const Vector3d p = pin_->data.oMi[wrench.joint].act(wrench.position);
+    const Vector3d torque_at_origin = wrench.torque + p.cross(wrench.force);
+    for_each_supporting_dof(pin_->model, wrench.joint, [&](int i) {
+      const auto column = pin_->data.J.col(i);
+      u(i) += column.head<3>().dot(wrench.force) + column.tail<3>().dot(torque_at_origin);
+    });
+  }
+}
+
+void Dynamics::solve_L_in_place(Eigen::Ref<MatrixXd> x) const { M_llt_.matrixL().solveInPlace(x); }
+void Dynamics::solve_Lt_in_place(Eigen::Ref<MatrixXd> x) const { M_llt_.matrixU().solveInPlace(x); }
+
+void Dynamics::clear_forces() {
+  for (pinocchio::Force& force : pin_->forces) force.setZero();
+}
+
+void Dynamics::add_force(std::size_t joint, const Vector3d& p, const Vector3d& force) {
+  const pinocchio::SE3& oMi = pin_->data.oMi[joint];
+  const Vector3d local_force = oMi.rotation().transpose() * force;
+  pin_->forces[joint].linear() += local_force;
+  pin_->forces[joint].angular() += oMi.actInv(p).cross(local_force);
+}
+
+const VectorXd& Dynamics::acceleration(const VectorXd& q, const VectorXd& v, const Input& input) {
+  for (const ExternalWrench& wrench : input.wrenches) {
+    const pinocchio::SE3& oMi = pin_->data.oMi[wrench.joint];
+    add_force(wrench.joint, oMi.act(wrench.position), wrench.force);
+    pin_->forces[wrench.joint].angular() += oMi.rotation().transpose() * wrench.torque;
+  }
+  tau_ = input.tau - pin_->model.damping.cwiseProduct(v);
+  return pinocchio::aba(pin_->model, pin_->data, ConstRef(q), ConstRef(v), ConstRef(tau_), pin_->forces);
+}
+
+void Dynamics::integrate(const VectorXd& q, const VectorXd& dq, VectorXd& q_next) const {
+  pinocchio::integrate(pin_->model, q, dq, q_next);
+}
+
+}  // namespace exposim

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <memory>
+#include <vector>
+
+#include "exposim/robot/robot.hpp"
+
+namespace exposim {
+
+/// A wrench given by the user: force and torque in world axes, acting at a point of a body.
+struct ExternalWrench {
+  std::size_t joint;
+  Eigen::Vector3d position;  ///< in the joint's frame [m]
+  Eigen::Vector3d force;     ///< [N]
+  Eigen::Vector3d torque;    ///< [N·m]
+};
+
+/// What drives the robot during a step.
+struct Input {
+  Eigen::VectorXd tau;                    ///< Sᵀτ, one entry per degree of freedom [N·m or N]
+  std::vector<ExternalWrench> wrenches;
+};
+
+/// Motion of a contact point's centre, world frame.
+struct PointMotion {
+  Eigen::Vector3d position;  ///< [m]
+  Eigen::Vector3d velocity;  ///< [m/s]
+  Eigen::Vector3d omega;     ///< angular velocity of its body [rad/s]
+};
+
+/// Rigid-body terms of a robot at one (q, v), by Pinocchio, in preallocated memory.
+///
+///   M(q) v̇ = u(q, v) + Jᵀλ,    u = Sᵀτ − d∘v + Jₑᵀwₑ − h(q, v)                      (eq:robot_dyn)
+class Dynamics {
+ public:
+  explicit Dynamics(std::shared_ptr<const Robot> robot);
+  ~Dynamics();
+
+  const Robot& robot() const { return *robot_; }
+
+  /// Placements and velocities of all bodies.
+  void update_kinematics(const Eigen::VectorXd& q, const Eigen::VectorXd& v);
+  /// Of the last update_kinematics.
+  PointMotion point_motion(std::size_t point) const;
+
+  /// M, its Cholesky factor, h and the joint Jacobians.
+  void update_terms(const Eigen::VectorXd& q, const Eigen::VectorXd& v);
+  // Of the last update_terms:
+  /// Transposed Jacobian of the point of the body that is now at p (world), into nv × 3.
+  void point_jacobian_transpose(std::size_t point, const Eigen::Vector3d& p, Eigen::Ref<Eigen::MatrixXd> Jt) const;
+  /// J̇v of that point: its acceleration at v̇ = 0.
+  Eigen::Vector3d point_drift(std::size_t point, const Eigen::Vector3d& p) const;
+  /// u = Sᵀτ − d∘v + Jₑᵀwₑ − h
+  void applied_force(const Eigen::VectorXd& v, const Input& input, Eigen::VectorXd& u) const;
+  /// L of M = L Lᵀ: solves L y = x and Lᵀ y = x in place.
+  void solve_L_in_place(Eigen::Ref<Eigen::MatrixXd> x) const;
+  void solve_Lt_in_place(Eigen::Ref<Eigen::MatrixXd> x) const;
+
+  /// Forward dynamics with forces on the bodies, in O(n). Uses the placements of update_kinematics at (q, v).
+  void clear_forces();
+  void add_force(std::size_t joint, const Eigen::Vector3d& p, const Eigen::Vector3d& force);
+  const Eigen::VectorXd& acceleration(const Eigen::VectorXd& q, const Eigen::VectorXd& v, const Input& input);
+
+  /// q ⊕ dq
+  void integrate(const Eigen::VectorXd& q, const Eigen::VectorXd& dq, Eigen::VectorXd& q_next) const;
+
+ private:
+  struct Pinocchio;
+  std::shared_ptr<const Robot> robot_;
+  std::unique_ptr<Pinocchio> pin_;
+  Eigen::LLT<Eigen::MatrixXd, Eigen::Upper> M_llt_;
+  Eigen::VectorXd tau_;
+};
+
+}  // namespace exposim

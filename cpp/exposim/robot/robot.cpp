@@ -1,0 +1,62 @@
+// Pinocchio's umbrella header pinocchio/serialization.hpp brings in its constraints, which GCC 12 does not
+// compile, and costs a minute. What follows is the part of it that a model needs, in its order.
+#include <boost/archive/text_iarchive.hpp>
+#include <boost/archive/text_oarchive.hpp>
+#include <boost/serialization/array.hpp>
+#include <boost/serialization/map.hpp>
+#include <boost/serialization/nvp.hpp>
+#include <boost/serialization/set.hpp>
+#include <boost/serialization/split_free.hpp>
+#include <boost/serialization/utility.hpp>
+#include <boost/serialization/variant.hpp>
+#include <boost/serialization/vector.hpp>
+#include <pinocchio/multibody.hpp>
+#include <pinocchio/multibody/joint.hpp>
+#include <pinocchio/serialization/archive.hpp>
+#include <pinocchio/src/serialization/fwd.hxx>
+#include <pinocchio/src/serialization/common.hxx>
+#include <pinocchio/src/serialization/boost-blank.hxx>
+#include <pinocchio/serialization/eigen.hpp>
+#include <pinocchio/src/serialization/vector.hxx>
+#include <pinocchio/src/serialization/symmetric3.hxx>
+#include <pinocchio/src/serialization/se3.hxx>
+#include <pinocchio/src/serialization/motion.hxx>
+#include <pinocchio/src/serialization/force.hxx>
+#include <pinocchio/src/serialization/inertia.hxx>
+#include <pinocchio/src/serialization/joints-motion-subspace.hxx>
+#include <pinocchio/src/serialization/joints-motion.hxx>
+#include <pinocchio/src/serialization/joints-transform.hxx>
+#include <pinocchio/src/serialization/joints-data.hxx>
+#include <pinocchio/src/serialization/joints-model.hxx>
+#include <pinocchio/src/serialization/frame.hxx>
+#include <pinocchio/src/serialization/model.hxx>
+#include <stdexcept>
+#include <utility>
+
+#include "exposim/robot/pinocchio_model.hpp"
+#include "exposim/robot/robot.hpp"
+
+namespace exposim {
+namespace {
+
+/// The seam to pinocchio.Model in Python, whose objects other binding libraries cannot take.
+std::shared_ptr<const PinocchioModel> load_model(const std::string& serialized_model) {
+  auto loaded = std::make_shared<PinocchioModel>();
+  try {
+    pinocchio::serialization::loadFromString(loaded->model, serialized_model);
+  } catch (const std::exception& error) {
+    throw std::invalid_argument(std::string("cannot read the serialized model: ") + error.what());
+  }
+  return loaded;
+}
+
+}  // namespace
+
+Robot::Robot(const std::string& serialized_model, std::vector<ContactPoint> points, std::vector<int> actuated)
+    : pinocchio_(load_model(serialized_model)),
+      points_(std::move(points)),
+      actuated_(std::move(actuated)),
+      nq_(pinocchio_->model.nq),
+      nv_(pinocchio_->model.nv) {}
+
+}  // namespace exposim

@@ -1,0 +1,69 @@
+"""Robots in stiff frictional contact, simulated by exponential integration.
+
+The stiffness you type is the stiffness you get, at steps of several milliseconds::
+
+    import exposim as xs
+
+    robot = xs.load_robot("solo12")
+    ground = xs.HalfSpace(material=xs.Material(stiffness=1e5, damping=300.0, friction=1.0))
+    sim = xs.Simulator(robot, ground, integrator=xs.Expo(), dt=5e-3)
+    sim.step(tau)
+"""
+
+from exposim import _abi  # isort: skip  first of all: refuses a wrong Pinocchio before the extension loads
+
+from exposim import controllers, kernels
+from exposim.errors import (
+    ExposimError,
+    InvalidArgument,
+    ModelParseError,
+    ModelWarning,
+    PinocchioMismatch,
+    SimulationDiverged,
+    StateMismatch,
+    UnknownFile,
+    UnknownFrame,
+    UnknownRobot,
+    UnsupportedModel,
+)
+from exposim.ground import HalfSpace, Material, Surface
+from exposim.integrators import ExplicitEuler, Expo, Integrator, SemiImplicitEuler
+from exposim.kernels import Pade
+from exposim.robot import ContactPoint, Robot
+from exposim.robots import KNOWN_ROBOTS, load_robot
+from exposim.simulator import Contact, Simulator, StepInfo
+from exposim.state import State
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "KNOWN_ROBOTS",
+    "Contact",
+    "ContactPoint",
+    "ExplicitEuler",
+    "Expo",
+    "ExposimError",
+    "HalfSpace",
+    "Integrator",
+    "InvalidArgument",
+    "Material",
+    "ModelParseError",
+    "ModelWarning",
+    "Pade",
+    "PinocchioMismatch",
+    "Robot",
+    "SemiImplicitEuler",
+    "SimulationDiverged",
+    "Simulator",
+    "State",
+    "StateMismatch",
+    "StepInfo",
+    "Surface",
+    "UnknownFile",
+    "UnknownFrame",
+    "UnknownRobot",
+    "UnsupportedModel",
+    "controllers",
+    "kernels",
+    "load_robot",
+]

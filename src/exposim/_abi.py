@@ -1,0 +1,32 @@
+"""Refuses a Pinocchio that the extension was not built with, before loading it.
+
+The libraries carry no version in their names: beside another one, everything imports and computes nonsense.
+"""
+
+from importlib import metadata
+
+from exposim._build_info import PINOCCHIO_VERSION
+from exposim.errors import PinocchioMismatch
+
+
+def require_pinocchio(found: str, what: str) -> None:
+    """Raises unless `found`, the version of `what`, is the one the extension was built with."""
+    if found != PINOCCHIO_VERSION:
+        raise PinocchioMismatch(
+            f"exposim was built with Pinocchio {PINOCCHIO_VERSION}, but {what} {found} is installed; "
+            f"run: pip install pin=={PINOCCHIO_VERSION} libpinocchio=={PINOCCHIO_VERSION}"
+        )
+
+
+def _installed_version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "(none)"
+
+
+require_pinocchio(_installed_version("libpinocchio"), "libpinocchio")
+
+import pinocchio  # noqa: E402  only now: a mismatched library may not even load
+
+require_pinocchio(pinocchio.__version__, "pin")

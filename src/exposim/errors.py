@@ -1,0 +1,80 @@
+"""What can go wrong, as types: each message says what, what was got, and what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from exposim.state import State
+
+
+class ExposimError(Exception):
+    """Base of all errors of this package."""
+
+
+class InvalidArgument(ExposimError, ValueError):
+    """A value that cannot be used; nothing was changed."""
+
+
+class UnknownRobot(ExposimError, LookupError):
+    """No robot of that name is known."""
+
+
+class UnknownFile(ExposimError, FileNotFoundError):
+    """There is no file at that path."""
+
+
+class UnknownFrame(ExposimError, LookupError):
+    """The model has no frame of that name."""
+
+
+class ModelParseError(ExposimError, ValueError):
+    """The file exists but does not describe a robot."""
+
+
+class UnsupportedModel(ExposimError, ValueError):
+    """The model is of a kind that cannot be simulated."""
+
+
+class StateMismatch(ExposimError, ValueError):
+    """The state does not belong to this simulator."""
+
+
+class PinocchioMismatch(ExposimError, ImportError):
+    """The Pinocchio found at run time is another one than at build time."""
+
+
+class ModelWarning(UserWarning):
+    """The model asks for something that is not simulated."""
+
+
+class SimulationDiverged(ExposimError, RuntimeError):
+    """A step led to a state that is not finite, or absurd.
+
+    Attributes:
+        time: End of the step that diverged [s].
+        step: Its number since the last reset, from 1.
+        joints: Names of the joints whose position or velocity went wrong.
+        last_good_state: The state before that step, to which the simulator has returned.
+    """
+
+    def __init__(self, time: float, step: int, joints: tuple[str, ...], last_good_state: State, advice: str):
+        shown = ", ".join(joints[:4]) + (f" and {len(joints) - 4} more" if len(joints) > 4 else "")
+        super().__init__(f"the simulation diverged at t = {time:.6g} s (step {step}), at {shown}; {advice}")
+        self.time = time
+        self.step = step
+        self.joints = joints
+        self.last_good_state = last_good_state
+        self._advice = advice
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.time, self.step, self.joints, self.last_good_state, self._advice)
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """`` did you mean 'x'?``, or nothing where no choice is close."""
+    by_lower_case = {choice.lower(): choice for choice in choices}
+    closest = difflib.get_close_matches(word.lower(), by_lower_case, n=1, cutoff=0.5)
+    return f"; did you mean {by_lower_case[closest[0]]!r}?" if closest else ""

@@ -1,0 +1,89 @@
+"""What a robot stands on: surfaces and what they are made of."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from exposim import _checks, _core
+from exposim.errors import InvalidArgument
+
+Scalar = float | tuple[float, float]
+Point = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Material:
+    r"""Linear visco-elastic contact with Coulomb friction: :math:`\lambda = -K \Delta p - B \Delta\dot p`.
+
+    Args:
+        stiffness: :math:`K` [N/m], above zero: one number, or (normal, tangential).
+        damping: :math:`B` [N·s/m], not negative: one number, or (normal, tangential).
+        friction: :math:`\mu`, not negative; static and dynamic friction are the same.
+    """
+
+    stiffness: Scalar = 1e5
+    damping: Scalar = 300.0
+    friction: float = 1.0
+
+    def __post_init__(self) -> None:
+        for each in _normal_and_tangential("stiffness", self.stiffness):
+            _checks.number("stiffness", each, "[N/m]", above=0.0)
+        for each in _normal_and_tangential("damping", self.damping):
+            _checks.number("damping", each, "[N·s/m]", least=0.0)
+        _checks.number("friction", self.friction, "", least=0.0)
+
+    def _build(self) -> _core.Material:
+        K_n, K_t = _normal_and_tangential("stiffness", self.stiffness)
+        B_n, B_t = _normal_and_tangential("damping", self.damping)
+        return _core.Material(float(K_n), float(K_t), float(B_n), float(B_t), float(self.friction))
+
+
+def _normal_and_tangential(name: str, value: Scalar) -> tuple[float, float]:
+    if np.ndim(value) == 0:
+        return value, value  # type: ignore[return-value]
+    if np.shape(value) != (2,):
+        raise InvalidArgument(f"{name} is {value!r}; give one number, or two: (normal, tangential)")
+    normal, tangential = value  # type: ignore[misc]
+    return normal, tangential
+
+
+class Surface(ABC):
+    """Something that contact points can touch: a signed distance, a normal, a material."""
+
+    material: Material
+
+    @abstractmethod
+    def _build(self) -> _core.Surface: ...
+
+
+@dataclass(frozen=True)
+class HalfSpace(Surface):
+    """Everything below a plane.
+
+    Args:
+        material: Of the contact.
+        point: Any point of the plane [m].
+        normal: Pointing out of the ground; of any length but zero, kept with length one.
+    """
+
+    material: Material = field(default_factory=Material)
+    point: Point = (0.0, 0.0, 0.0)
+    normal: Point = (0.0, 0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.material, Material):
+            raise InvalidArgument(f"material is {self.material!r}; give an exposim.Material")
+        point = _checks.vector("point", self.point, 3, "x, y, z in metres")
+        normal = _checks.vector("normal", self.normal, 3, "a direction")
+        largest = np.abs(normal).max()
+        if largest == 0.0:
+            raise InvalidArgument(f"normal is {self.normal!r}, which has no direction; give for example (0, 0, 1)")
+        normal /= largest  # keeps the square of a huge or tiny entry in range
+        object.__setattr__(self, "point", tuple(point.tolist()))
+        object.__setattr__(self, "normal", tuple((normal / np.linalg.norm(normal)).tolist()))
+
+    def _build(self) -> _core.Surface:
+        return _core.HalfSpace(np.array(self.point), np.array(self.normal))

@@ -1,0 +1,77 @@
+"""Integrals of a linear system, the heart of the exponential integrator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from exposim import _checks, _core
+from exposim._checks import Array
+from exposim.errors import InvalidArgument
+
+KernelInfo = _core.KernelInfo
+
+
+@dataclass(frozen=True)
+class Pade:
+    """One Padé approximant of the exponential, without scaling: the paper's fast path.
+
+    Args:
+        degree: 1, 2, 3, 5 or 7, for 0, 1, 2, 3 or 4 matrix products.
+    """
+
+    degree: int
+
+    def __post_init__(self) -> None:
+        _checks.choice("degree", self.degree, (1, 2, 3, 5, 7))
+
+
+Kernel = Literal["expm"] | Pade
+
+
+def integrals(
+    A: ArrayLike, b: ArrayLike, x0: ArrayLike, dt: float, kernel: Kernel = "expm", *, balance: bool = True
+) -> tuple[Array, Array]:
+    r"""Single and double integral of the solution of :math:`\dot x = A x + b`, :math:`x(0) = x_0`.
+
+    Args:
+        A: Square matrix, (n, n).
+        b: Constant term, (n,).
+        x0: Initial value, (n,).
+        dt: Length of the interval, above zero.
+        kernel: ``"expm"`` (to machine precision) or ``Pade(degree)``.
+        balance: Reduce the norm of the augmented matrix by a diagonal similarity first.
+
+    Returns:
+        :math:`\int_0^{dt} x` and :math:`\int_0^{dt}\!\int_0^{\tau} x`, each (n,).
+    """
+    x_int, x_int2, _ = integrals_with_info(A, b, x0, dt, kernel, balance=balance)
+    return x_int, x_int2
+
+
+def integrals_with_info(
+    A: ArrayLike, b: ArrayLike, x0: ArrayLike, dt: float, kernel: Kernel = "expm", *, balance: bool = True
+) -> tuple[Array, Array, KernelInfo]:
+    """As :func:`integrals`, and what it took: ``.degree``, ``.squarings``, ``.products``."""
+    n = np.shape(x0)[0] if np.ndim(x0) == 1 else 0
+    if n == 0:
+        raise InvalidArgument(f"x0 has shape {np.shape(x0)}; give a vector of at least one entry")
+    return _core.integrals(
+        _checks.matrix("A", A, n, n),
+        _checks.vector("b", b, n, "as many as x0"),
+        _checks.vector("x0", x0, n, "finite"),
+        _checks.number("dt", dt, "[s]", above=0.0),
+        _options(kernel, balance),
+    )
+
+
+def _options(kernel: Kernel, balance: bool) -> _core.KernelOptions:
+    balance = _checks.flag("balance", balance)
+    if isinstance(kernel, Pade):
+        return _core.KernelOptions(_core.KernelMethod.PADE, kernel.degree, balance)
+    if kernel == "expm":
+        return _core.KernelOptions(_core.KernelMethod.EXPM, 0, balance)
+    raise InvalidArgument(f"kernel is {kernel!r}; give 'expm' or Pade(degree)")

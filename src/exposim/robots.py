@@ -1,0 +1,371 @@
+"""Loading robots: known ones by name, others from URDF, MJCF or a Pinocchio model."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from os import PathLike
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike
+
+from exposim import _checks
+from exposim._checks import Array
+from exposim.errors import (
+    InvalidArgument,
+    ModelParseError,
+    ModelWarning,
+    UnknownFile,
+    UnknownRobot,
+    UnsupportedModel,
+    did_you_mean,
+)
+from exposim.ground import Point
+from exposim.robot import ContactPoint, Robot
+
+
+# How far below z = 0 the feet of a standing robot are put [m].
+TOUCHING_DEPTH = 1e-10
+
+
+@dataclass(frozen=True)
+class KnownRobot:
+    """Where a robot's files are in example-robot-data, where it touches the ground, how it stands."""
+
+    urdf: str
+    contact_points: tuple[ContactPoint, ...]
+    srdf: str | None = None
+    posture: str | None = None  # reference configuration of the SRDF
+    joints: Mapping[str, float] = field(default_factory=dict)  # angles [rad] that differ from it
+
+
+def _sole(frame: str, corners: Mapping[str, Point], radius: float = 0.0) -> tuple[ContactPoint, ...]:
+    return tuple(ContactPoint(frame, offset, f"{frame}_{corner}", radius) for corner, offset in corners.items())
+
+
+def _rectangle(front: float, back: float, half_width: float, z: float) -> dict[str, Point]:
+    return {
+        "front_left": (front, half_width, z),
+        "front_right": (front, -half_width, z),
+        "back_left": (back, half_width, z),
+        "back_right": (back, -half_width, z),
+    }
+
+
+_ROMEO_SOLE = _rectangle(front=0.10, back=-0.05, half_width=0.05, z=-0.07)
+_TALOS_SOLE = _rectangle(front=0.105, back=-0.105, half_width=0.065, z=0.0)
+_G1_SOLE = {  # the four collision spheres of its URDF
+    "front_left": (0.12, 0.03, -0.03),
+    "front_right": (0.12, -0.03, -0.03),
+    "back_left": (-0.05, 0.025, -0.03),
+    "back_right": (-0.05, -0.025, -0.03),
+}
+
+KNOWN_ROBOTS: dict[str, KnownRobot] = {
+    "solo12": KnownRobot(
+        "solo_description/robots/solo12.urdf",
+        tuple(ContactPoint(leg + "_FOOT") for leg in ("FL", "FR", "HL", "HR")),
+        "solo_description/srdf/solo.srdf",
+        "standing",
+    ),
+    "go2": KnownRobot(
+        "go2_description/urdf/go2.urdf",
+        tuple(ContactPoint(leg + "_foot", radius=0.022) for leg in ("FL", "FR", "RL", "RR")),
+        "go2_description/srdf/go2.srdf",
+        "standing",
+    ),
+    "anymal_c": KnownRobot(
+        "anymal_c_simple_description/urdf/anymal.urdf",
+        tuple(ContactPoint(leg + "_FOOT", (0.0, 0.0, 0.0225), radius=0.03) for leg in ("LF", "RF", "LH", "RH")),
+        "anymal_c_simple_description/srdf/anymal.srdf",
+        "standing",
+    ),
+    "romeo": KnownRobot(
+        "romeo_description/urdf/romeo_small.urdf",
+        _sole("LAnkleRoll", _ROMEO_SOLE) + _sole("RAnkleRoll", _ROMEO_SOLE),
+        "romeo_description/srdf/romeo_small.srdf",
+        "half_sitting",
+    ),
+    "talos": KnownRobot(
+        "talos_data/robots/talos_reduced.urdf",
+        _sole("left_sole_link", _TALOS_SOLE) + _sole("right_sole_link", _TALOS_SOLE),
+        "talos_data/srdf/talos.srdf",
+        "half_sitting",
+    ),
+    "g1": KnownRobot(
+        "g1_description/urdf/g1_29dof_rev_1_0.urdf",
+        _sole("left_ankle_roll_link", _G1_SOLE, 0.005) + _sole("right_ankle_roll_link", _G1_SOLE, 0.005),
+        joints={
+            f"{side}_{joint}_joint": angle
+            for side, outwards in (("left", 1.0), ("right", -1.0))
+            for joint, angle in {
+                "hip_pitch": -0.2,
+                "knee": 0.42,
+                "ankle_pitch": -0.22,
+                "shoulder_pitch": 0.2,
+                "shoulder_roll": 0.2 * outwards,
+                "elbow": 0.6,
+            }.items()
+        },
+    ),
+}
+
+
+def load_robot(
+    source: str | PathLike[str] | pin.Model,
+    *,
+    floating_base: bool | None = None,
+    package_dirs: Sequence[str | PathLike[str]] = (),
+    contact_points: Iterable[ContactPoint] | None = None,
+    q0: ArrayLike | None = None,
+    name: str | None = None,
+) -> Robot:
+    """Loads a robot.
+
+    Args:
+        source: Name of a known robot (solo12, go2, anymal_c, romeo, talos, g1), path of a ``.urdf`` or MJCF
+            ``.xml`` file, or a ``pinocchio.Model``.
+        floating_base: Whether the base is free to move. By default it is for a URDF file, and is what the
+            file or model itself says for MJCF and Pinocchio models.
+        package_dirs: Folders in which ``package://`` addresses of meshes are looked up.
+        contact_points: Where the robot may touch something. Known robots have theirs; others have none.
+        q0: Configuration to start from. By default known robots stand with their feet on z = 0, others are in
+            the first reference configuration of the model or else its neutral one, with the lowest contact point
+            of a floating base on z = 0.
+        name: For messages and tables.
+
+    Warns:
+        ModelWarning: If the model asks for what is not simulated: joint limits, dry joint friction, contact of
+            links without contact points.
+    """
+    if floating_base is not None:
+        floating_base = _checks.flag("floating_base", floating_base)
+    folders = [_folder("package_dirs", folder) for folder in package_dirs]
+    if isinstance(source, pin.Model):
+        _refuse_floating_base("a pinocchio.Model", floating_base)
+        robot = Robot(source, contact_points or (), q0=q0, name=name, package_dirs=folders)
+        path = None
+    elif (known := KNOWN_ROBOTS.get(_normalised(source))) is not None:
+        _refuse_floating_base("a known robot", floating_base)
+        robot = _load_known(_normalised(source), known, contact_points, q0, name)
+        path = None
+    else:
+        path = _model_file(source)
+        model = _read_mjcf(path, floating_base) if path.suffix.lower() == ".xml" else _read_urdf(path, floating_base)
+        robot = Robot(
+            model, contact_points or (), q0=q0, name=name or model.name or path.stem, source=path, package_dirs=folders
+        )
+    if q0 is None and not isinstance(source, pin.Model) and path is not None:
+        robot = robot.replace(q0=_starting_configuration(robot))
+    _warn_of_what_is_not_simulated(robot, path)
+    return robot
+
+
+def stand_on_ground(robot: Robot, q: ArrayLike) -> Array:
+    """The configuration nearest to q, base upright as it is, with every contact point on z = 0.
+
+    A hair below, in fact: all of them touch at reset, rather than those that rounding has put there.
+    """
+    model, q = robot.model, robot.check_configuration(q)
+    data = model.createData()
+    base = 6 if robot.has_floating_base else 0
+    if base:
+        q[2] -= _heights(robot, data, q)[0].mean()
+    for _ in range(10):
+        heights, J = _heights(robot, data, q)
+        if np.abs(heights).max() < 1e-12:
+            break
+        J[:, :base] = 0.0  # the joints level the soles; the base keeps its attitude
+        q = pin.integrate(model, q, -np.linalg.lstsq(J, heights, rcond=1e-6)[0])
+    if base:
+        q[2] -= _heights(robot, data, q)[0].max() + TOUCHING_DEPTH
+    return q
+
+
+def _heights(robot: Robot, data: pin.Data, q: Array) -> tuple[Array, Array]:
+    """Height above z = 0 of the lowest point of every contact point, and its derivative with respect to q."""
+    pin.computeJointJacobians(robot.model, data, q)
+    heights, rows = [], []
+    for point in robot.contact_points:
+        joint, placement = robot.locate(point.frame)
+        arm = data.oMi[joint].rotation @ placement.act(np.array(point.offset))
+        J = pin.getJointJacobian(robot.model, data, joint, pin.LOCAL_WORLD_ALIGNED)
+        heights.append(data.oMi[joint].translation[2] + arm[2] - point.radius)
+        rows.append((J[:3] - pin.skew(arm) @ J[3:])[2])
+    return np.array(heights), np.array(rows)
+
+
+def _load_known(
+    key: str,
+    known: KnownRobot,
+    contact_points: Iterable[ContactPoint] | None,
+    q0: ArrayLike | None,
+    name: str | None,
+) -> Robot:
+    folder = _robot_data_folder()
+    path = folder / known.urdf
+    model = _read_urdf(path, floating_base=True)
+    q = pin.neutral(model)
+    if known.srdf is not None:
+        srdf = str(folder / known.srdf)
+        pin.loadReferenceConfigurations(model, srdf, False)
+        if "rotor_params" in Path(srdf).read_text(encoding="utf-8"):
+            pin.loadRotorParameters(model, srdf, False)
+        q = np.array(model.referenceConfigurations[known.posture])
+    for joint, angle in known.joints.items():
+        q[model.joints[model.getJointId(joint)].idx_q] = angle
+
+    # Mesh addresses start at the folder above the package: package://example-robot-data/robots/…
+    robot = Robot(model, known.contact_points, name=name or key, source=path, package_dirs=[folder.parents[1]])
+    robot = robot.replace(q0=stand_on_ground(robot, q))
+    return robot.replace(contact_points=contact_points, q0=q0)
+
+
+def _robot_data_folder() -> Path:
+    try:
+        package = metadata.distribution("example-robot-data")
+    except metadata.PackageNotFoundError:
+        raise UnknownFile(
+            "the files of the known robots are not installed; run: pip install example-robot-data"
+        ) from None
+    return Path(str(package.locate_file("cmeel.prefix/share/example-robot-data/robots"))).resolve()
+
+
+def _normalised(source: str | PathLike[str]) -> str:
+    return source.lower().replace("-", "_") if isinstance(source, str) else ""
+
+
+def _folder(name: str, value: str | PathLike[str]) -> Path:
+    if not isinstance(value, (str, PathLike)) or not Path(value).is_dir():
+        raise InvalidArgument(f"{name} has {value!r}, which is not a folder; give folders that exist")
+    return Path(value).resolve()
+
+
+def _model_file(source: str | PathLike[str]) -> Path:
+    if not isinstance(source, (str, PathLike)):
+        raise InvalidArgument(
+            f"source is a {type(source).__name__}; give a robot's name, the path of a .urdf or MJCF .xml file, "
+            f"or a pinocchio.Model"
+        )
+    path = Path(source)
+    suffix = path.suffix.lower()
+    if suffix == ".sdf":
+        raise UnsupportedModel(f"{path} is an SDF file, which Pinocchio's wheels cannot read; convert it to URDF")
+    if suffix not in (".urdf", ".xml"):
+        if isinstance(source, str) and not suffix and "/" not in source:
+            known = ", ".join(KNOWN_ROBOTS)
+            raise UnknownRobot(
+                f"robot {source!r} is not known{did_you_mean(source, KNOWN_ROBOTS) or '.'} Known robots: {known}; "
+                f"any other is loaded by the path of its .urdf or .xml file"
+            )
+        raise UnsupportedModel(f"{path} is neither a .urdf nor an MJCF .xml file")
+    if not path.is_file():
+        others = [p.name for p in path.parent.glob("*") if p.suffix.lower() in (".urdf", ".xml")]
+        raise UnknownFile(f"there is no file {path}{did_you_mean(path.name, others)}")
+    return path.resolve()
+
+
+def _refuse_floating_base(what: str, floating_base: bool | None) -> None:
+    if floating_base is not None:
+        raise InvalidArgument(f"floating_base is for model files; {what} has its base already, leave it out")
+
+
+def _read_urdf(path: Path, floating_base: bool | None) -> pin.Model:
+    _parse_xml(path, root_tag="robot", kind="URDF")
+    base = () if floating_base is False else (pin.JointModelFreeFlyer(),)
+    try:
+        return pin.buildModelFromUrdf(str(path), *base)
+    except Exception as error:  # Boost.Python turns C++ errors into many types
+        raise ModelParseError(f"{path} is not a valid URDF file: {_first_line(error)}") from None
+
+
+def _read_mjcf(path: Path, floating_base: bool | None) -> pin.Model:
+    root = _parse_xml(path, root_tag="mujoco", kind="MJCF")
+    is_free = root.find("worldbody/body/freejoint") is not None or any(
+        joint.get("type") == "free" for joint in root.iterfind("worldbody/body/joint")
+    )
+    if floating_base is False and is_free:
+        raise InvalidArgument(f"floating_base is False, but the file {path} has a free joint; remove it there")
+    try:
+        if floating_base and not is_free:
+            return pin.buildModelFromMJCF(str(path), pin.JointModelFreeFlyer(), "root_joint")[0]
+        return pin.buildModelFromMJCF(str(path))
+    except Exception as error:  # Boost.Python turns C++ errors into many types
+        raise ModelParseError(f"{path} is not a valid MJCF file: {_first_line(error)}") from None
+
+
+def _parse_xml(path: Path, root_tag: str, kind: str) -> ElementTree.Element:
+    try:
+        root = ElementTree.parse(path).getroot()
+    except (ElementTree.ParseError, UnicodeDecodeError) as error:
+        raise ModelParseError(f"{path} is not a valid {kind} file: {error}") from None
+    if root.tag != root_tag:
+        raise ModelParseError(f"{path} is not a {kind} file: its root is <{root.tag}>, not <{root_tag}>")
+    return root
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
+def _starting_configuration(robot: Robot) -> Array:
+    """The first reference configuration, or the neutral one with the lowest contact point on z = 0."""
+    model = robot.model
+    references = [entry.data() for entry in model.referenceConfigurations]
+    if references:
+        return np.array(references[0])
+    q = robot.q0
+    if robot.has_floating_base and robot.contact_points:
+        q[2] -= _heights(robot, model.createData(), q)[0].min()
+    return q
+
+
+def _warn_of_what_is_not_simulated(robot: Robot, path: Path | None) -> None:
+    """One warning for all that the model asks for in vain. `path`: of a file that the user named."""
+    model = robot.model
+    complaints = []
+    if limited := [name for name in robot.actuated_joints if _has_limits(model, name)]:
+        complaints.append(f"position limits ({_some(limited)})")
+    rubbing = [model.names[j] for j in range(1, model.njoints) if np.any(model.upperDryFrictionLimit[_dofs(model, j)])]
+    if rubbing:
+        complaints.append(f"dry joint friction ({_some(rubbing)})")
+    if np.any(model.rotorInertia * model.rotorGearRatio**2 > 0) and not np.any(model.armature > 0):
+        complaints.append("rotor inertia that is not in model.armature, where Pinocchio's dynamics look for it")
+    if not robot.contact_points:
+        complaints.append("contact: no contact points were named, so nothing of it touches anything")
+    elif path is not None and (bare := _links_without_contact_points(robot, path)):
+        complaints.append(f"contact of links without contact points, which pass through the ground ({_some(bare)})")
+    if complaints:
+        warnings.warn(f"robot {robot.name!r}: not simulated: {'; '.join(complaints)}", ModelWarning, stacklevel=3)
+
+
+def _has_limits(model: pin.Model, joint_name: str) -> bool:
+    joint = model.joints[model.getJointId(joint_name)]
+    if joint.nq != joint.nv:
+        return False
+    part = slice(joint.idx_q, joint.idx_q + joint.nq)
+    full_turn = 2.0 * np.pi  # wider than this either way is no limit in earnest
+    return bool(
+        np.any(model.lowerPositionLimit[part] > -full_turn) or np.any(model.upperPositionLimit[part] < full_turn)
+    )
+
+
+def _dofs(model: pin.Model, joint: int) -> slice:
+    return slice(model.idx_vs[joint], model.idx_vs[joint] + model.nvs[joint])
+
+
+def _links_without_contact_points(robot: Robot, path: Path) -> list[str]:
+    root = ElementTree.parse(path).getroot()
+    solid = [link.get("name", "") for link in root.iter("link") if link.find("collision") is not None]
+    solid += [body.get("name", "") for body in root.iter("body") if body.find("geom") is not None]
+    touching = {robot.locate(point.frame)[0] for point in robot.contact_points}
+    return [name for name in solid if robot.model.existFrame(name) and robot.locate(name)[0] not in touching]
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,0 +1,368 @@
+"""A robot among surfaces, moved by an integrator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from exposim import _checks, _core
+from exposim._checks import Array
+from exposim.errors import InvalidArgument, SimulationDiverged, StateMismatch
+from exposim.ground import Material, Surface
+from exposim.integrators import Expo, Integrator
+from exposim.robot import ContactPoint, Robot
+from exposim.state import State
+
+# Velocities beyond this [rad/s, m/s] count as divergence.
+MAX_VELOCITY: float = _core.MAX_VELOCITY
+
+_ANCHOR_RULES = {"surface": _core.AnchorRule.SURFACE, "detected": _core.AnchorRule.DETECTED}
+_PROJECTIONS = {"horizontal": _core.Projection.HORIZONTAL, "orthogonal": _core.Projection.ORTHOGONAL}
+
+
+@dataclass(frozen=True, eq=False)
+class Contact:
+    """One contact at one instant, in the world frame.
+
+    Args:
+        name: Of the contact point.
+        surface: That it may touch; ``None`` for a bilateral contact.
+        active: Whether it touches.
+        slipping: Whether it slips, or has no force to hold it.
+        position: Of the contact point [m].
+        velocity: Of the body at the contact point [m/s].
+        anchor: Where the virtual spring is attached [m]; NaN where inactive.
+        force: On the robot [N].
+    """
+
+    name: str
+    surface: Surface | None
+    active: bool
+    slipping: bool
+    position: Array
+    velocity: Array
+    anchor: Array
+    force: Array
+
+
+@dataclass(frozen=True, eq=False)
+class StepInfo:
+    """What the last step did.
+
+    Args:
+        products: Products of two full matrices spent on the exponential.
+        degree: Of the Padé approximant taken; 0 where none was.
+        squarings: The matrix was divided by ``2**squarings`` and the result squared as often.
+        lam_pr: Per contact, the average force that moved v, after projection [N], (nc, 3).
+        lam_pr2: Per contact, the double average that moved q, after projection [N], (nc, 3).
+    """
+
+    products: int
+    degree: int
+    squarings: int
+    lam_pr: Array
+    lam_pr2: Array
+
+
+class Simulator:
+    """Simulates a robot in contact.
+
+    Args:
+        robot: From :func:`exposim.load_robot`.
+        ground: One surface, several, or none.
+        integrator: The scheme.
+        dt: Time step [s].
+        anchor: Where a new contact is anchored: ``"surface"`` or, as in the paper, where it was ``"detected"``.
+        projection: Of forces on the friction cone: ``"horizontal"`` keeps the normal force, ``"orthogonal"``
+            takes the nearest point.
+        on_divergence: ``"raise"`` :class:`exposim.SimulationDiverged`, or ``"stop"``: stay at the last good state
+            and set :attr:`diverged`; further steps then do nothing until a reset.
+
+    Safe to share between threads; steps run without the interpreter lock.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        ground: Surface | Iterable[Surface] = (),
+        integrator: Integrator | None = None,
+        dt: float = 5e-3,
+        *,
+        anchor: Literal["surface", "detected"] = "surface",
+        projection: Literal["horizontal", "orthogonal"] = "horizontal",
+        on_divergence: Literal["raise", "stop"] = "raise",
+    ):
+        integrator = Expo() if integrator is None else integrator
+        if not isinstance(robot, Robot):
+            raise InvalidArgument(f"robot is a {type(robot).__name__}; give what exposim.load_robot returns")
+        if not isinstance(integrator, Integrator):
+            raise InvalidArgument(f"integrator is {integrator!r}; give an integrator, for example exposim.Expo()")
+        self._robot = robot
+        self._surfaces = _surfaces(ground)
+        self._integrator = integrator
+        self._dt = _checks.number("dt", dt, "[s]", above=0.0)
+        self._anchor = _checks.choice("anchor", anchor, tuple(_ANCHOR_RULES))
+        self._projection = _checks.choice("projection", projection, tuple(_PROJECTIONS))
+        self._on_divergence = _checks.choice("on_divergence", on_divergence, ("raise", "stop"))
+        self._pairs = _contact_pairs(robot.contact_points, self._surfaces)
+        self._core = _core.Simulator(
+            robot._core,
+            _contact_specs(robot.contact_points, self._pairs),
+            _ANCHOR_RULES[anchor],
+            _PROJECTIONS[projection],
+            integrator._build(),
+            self._dt,
+        )
+        self._divergence: SimulationDiverged | None = None
+        self.reset()
+
+    # Moving.
+
+    def reset(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
+        """Starts anew at t = 0, without contact history.
+
+        Args:
+            q: Configuration, (nq,); by default ``robot.q0``.
+            v: Velocity, (nv,); by default at rest.
+        """
+        q = self._robot.q0 if q is None else self._robot.check_configuration(q)
+        nv = self._robot.model.nv
+        v = np.zeros(nv) if v is None else _checks.vector("v", v, nv, f"nv of {self._robot.name}")
+        self._core.reset(q, v)
+        self._divergence = None
+
+    def step(
+        self,
+        tau: ArrayLike | None = None,
+        n: int = 1,
+        *,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+    ) -> None:
+        """Takes n steps of dt with the input held.
+
+        Args:
+            tau: Joint torques [N·m or N]: nv entries, or one per actuated joint; by default zero.
+            n: How many steps.
+            wrenches: External forces and torques, [N] and [N·m], by frame name: six numbers in world axes, acting
+                at the frame.
+
+        Raises:
+            SimulationDiverged: If a step leads to a state that is not finite, or to velocities beyond 1e5; the
+                simulator is then at the last good state.
+        """
+        if self._divergence is not None and self._on_divergence == "stop":
+            return
+        try:
+            good = self._core.step(tau, n) if wrenches is None else self._core.step(tau, n, self._wrenches(wrenches))
+        except (TypeError, ValueError):
+            # Not an array of floats, or not a good one: say so, or make it one. Checked here only, for speed.
+            tau = None if tau is None else self._check_tau(tau)
+            good = self._core.step(tau, _checks.count("n", n), self._wrenches(wrenches or {}))
+        if not good:
+            self._divergence = self._describe_divergence()
+            if self._on_divergence == "raise":
+                raise self._divergence
+
+    # Looking.
+
+    @property
+    def robot(self) -> Robot:
+        """The robot."""
+        return self._robot
+
+    @property
+    def surfaces(self) -> tuple[Surface, ...]:
+        """What it may touch."""
+        return self._surfaces
+
+    @property
+    def integrator(self) -> Integrator:
+        """The scheme."""
+        return self._integrator
+
+    @property
+    def dt(self) -> float:
+        """Time step [s]."""
+        return self._dt
+
+    @property
+    def t(self) -> float:
+        """Time [s]."""
+        return self._core.t
+
+    @property
+    def q(self) -> Array:
+        """Configuration, (nq,); a copy."""
+        return self._core.q
+
+    @property
+    def v(self) -> Array:
+        """Velocity, (nv,); a copy."""
+        return self._core.v
+
+    @property
+    def contacts(self) -> tuple[Contact, ...]:
+        """All contacts that may come about, active or not: one per pair of contact point and surface."""
+        core, state = self._core, self._core.state
+        anchors = np.where(state.active[:, None], state.p0, np.nan)
+        return tuple(
+            Contact(point.name, surface, bool(active), bool(slipping), *arrays)
+            for (point, surface), active, slipping, *arrays in zip(
+                self._pairs,
+                state.active,
+                state.slipping,
+                core.positions,
+                core.velocities,
+                anchors,
+                core.forces,
+                strict=True,
+            )
+        )
+
+    @property
+    def info(self) -> StepInfo:
+        """What the last step did; zeros after a reset."""
+        core, kernel = self._core, self._core.kernel_info
+        return StepInfo(kernel.products, kernel.degree, kernel.squarings, core.lam_pr, core.lam_pr2)
+
+    @property
+    def diverged(self) -> bool:
+        """Whether a step has diverged since the last reset or restored state."""
+        return self._divergence is not None
+
+    @property
+    def divergence(self) -> SimulationDiverged | None:
+        """How it diverged, if it did."""
+        return self._divergence
+
+    # Saving and restoring.
+
+    @property
+    def state(self) -> State:
+        """The complete state; setting it continues from there, bit for bit."""
+        s = self._core.state
+        return State(s.t, s.q, s.v, s.active, s.slipping, s.p0, s.dp0)
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self._core.state = self._check_state(state)
+        self._divergence = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        settings = (
+            self._robot,
+            self._surfaces,
+            self._integrator,
+            self._dt,
+            self._anchor,
+            self._projection,
+            self._on_divergence,
+        )
+        return _restore, (*settings, self.state)
+
+    def __repr__(self) -> str:
+        return f"Simulator({self._robot.name!r}, {self._integrator!r}, dt={self._dt:g} s, t={self.t:g} s)"
+
+    # Details.
+
+    def _check_tau(self, tau: ArrayLike) -> Array:
+        nv, actuated = self._robot.model.nv, len(self._robot.actuated_dofs)
+        size = actuated if np.shape(tau) == (actuated,) else nv
+        return _checks.vector("tau", tau, size, f"one per degree of freedom, or {actuated}, one per actuated joint")
+
+    def _wrenches(self, wrenches: Mapping[str, ArrayLike]) -> list[_core.ExternalWrench]:
+        if not isinstance(wrenches, Mapping):
+            raise InvalidArgument(f"wrenches is {wrenches!r}; give a mapping from frame names to six numbers each")
+        result = []
+        for frame, wrench in wrenches.items():
+            joint, placement = self._robot.locate(frame)
+            w = _checks.vector(f"wrenches[{frame!r}]", wrench, 6, "force, then torque, in world axes")
+            result.append(_core.ExternalWrench(joint, placement.translation, w[:3], w[3:]))
+        return result
+
+    def _check_state(self, state: State) -> _core.State:
+        if not isinstance(state, State):
+            raise InvalidArgument(f"state is a {type(state).__name__}; give what sim.state returned")
+        count, model = len(self._pairs), self._robot.model
+        sizes = (len(state.q), len(state.v), len(state.active), len(state.slipping), len(state.p0), len(state.dp0))
+        if sizes != (model.nq, model.nv, count, count, count, count):
+            raise StateMismatch(
+                f"state has nq, nv = {sizes[:2]} and {sizes[2]} contacts; this simulator of {self._robot.name!r} has "
+                f"{(model.nq, model.nv)} and {count}; restore it in a simulator of the same robot and ground"
+            )
+        return _core.State(
+            _checks.number("state.t", state.t, "[s]"),
+            self._robot.check_configuration(state.q, "state.q", normalise=False),
+            _checks.vector("state.v", state.v, model.nv, "nv"),
+            np.asarray(state.active, dtype=bool),
+            np.asarray(state.slipping, dtype=bool),
+            _checks.matrix("state.p0", state.p0, count, 3),
+            _checks.matrix("state.dp0", state.dp0, count, 3),
+        )
+
+    def _describe_divergence(self) -> SimulationDiverged:
+        found = self._core.divergence
+        assert found is not None
+        model = self._robot.model
+        bad_q = ~np.isfinite(found.q)
+        bad_v = ~(np.abs(found.v) < MAX_VELOCITY)  # also true for NaN
+        joints = tuple(
+            model.names[i]
+            for i, joint in enumerate(model.joints)
+            if i > 0
+            and (bad_q[joint.idx_q : joint.idx_q + joint.nq].any() or bad_v[joint.idx_v : joint.idx_v + joint.nv].any())
+        )
+        advice = "take a smaller dt, or check the torques"
+        if not isinstance(self._integrator, Expo):
+            advice = f"{type(self._integrator).__name__} needs a smaller dt than {self._dt:g} s here, or take Expo()"
+        return SimulationDiverged(found.t, found.step, joints, self.state, advice)
+
+
+def _restore(
+    robot: Robot,
+    surfaces: tuple[Surface, ...],
+    integrator: Integrator,
+    dt: float,
+    anchor: Any,
+    projection: Any,
+    on_divergence: Any,
+    state: State,
+) -> Simulator:
+    simulator = Simulator(
+        robot, surfaces, integrator, dt, anchor=anchor, projection=projection, on_divergence=on_divergence
+    )
+    simulator.state = state
+    return simulator
+
+
+def _surfaces(ground: Surface | Iterable[Surface]) -> tuple[Surface, ...]:
+    surfaces = (ground,) if isinstance(ground, Surface) else tuple(ground) if isinstance(ground, Iterable) else None
+    if surfaces is None or not all(isinstance(surface, Surface) for surface in surfaces):
+        raise InvalidArgument(f"ground is {ground!r}; give a surface such as exposim.HalfSpace(), or several")
+    return surfaces
+
+
+def _contact_pairs(
+    points: tuple[ContactPoint, ...], surfaces: tuple[Surface, ...]
+) -> tuple[tuple[ContactPoint, Surface | None], ...]:
+    """Every point with every surface; a bilateral point by itself."""
+    pairs: list[tuple[ContactPoint, Surface | None]] = []
+    for point in points:
+        pairs.extend([(point, None)] if point.bilateral else [(point, surface) for surface in surfaces])
+    return tuple(pairs)
+
+
+def _contact_specs(
+    points: tuple[ContactPoint, ...], pairs: tuple[tuple[ContactPoint, Surface | None], ...]
+) -> list[_core.ContactSpec]:
+    specs = []
+    for point, surface in pairs:
+        material = point.material or (surface.material if surface else Material())
+        anchor = None if point.anchor is None else np.array(point.anchor)
+        built = None if surface is None else surface._build()
+        specs.append(_core.ContactSpec(points.index(point), built, material._build(), anchor))
+    return specs
