@@ -1,0 +1,112 @@
+"""Small mechanical systems whose motion is known, and the bridge to the reference simulator."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import reference
+from scipy.integrate import solve_ivp
+
+import exposim as xs
+
+GRAVITY = 9.81
+INTEGRATORS = [each() for each in xs.Integrator.__subclasses__()]  # every registered scheme, with its defaults
+
+
+def integrator_id(integrator):
+    return type(integrator).__name__
+
+
+def point_mass(mass=2.0, **contact_point):
+    """Three translations and one contact point."""
+    model = pin.Model()
+    model.name = "point mass"
+    joint = model.addJoint(0, pin.JointModelTranslation(), pin.SE3.Identity(), "translation")
+    model.appendBodyToJoint(joint, pin.Inertia(mass, np.zeros(3), 1e-3 * np.eye(3)), pin.SE3.Identity())
+    model.addFrame(pin.Frame("tip", joint, 0, pin.SE3.Identity(), pin.FrameType.OP_FRAME))
+    return xs.load_robot(model, contact_points=[xs.ContactPoint("tip", **contact_point)])
+
+
+def block(mass=2.0, half=(0.1, 0.1, 0.05), radius=0.0, **contact_point):
+    """A free box with a contact point at each corner of its bottom."""
+    model = pin.Model()
+    model.name = "block"
+    joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root_joint")
+    model.appendBodyToJoint(joint, pin.Inertia.FromBox(mass, *(2.0 * np.array(half))), pin.SE3.Identity())
+    model.addFrame(pin.Frame("box", joint, 0, pin.SE3.Identity(), pin.FrameType.BODY))
+    corners = {"fl": (1, 1), "fr": (1, -1), "bl": (-1, 1), "br": (-1, -1)}
+    points = [
+        xs.ContactPoint("box", (x * half[0], y * half[1], -half[2] + radius), name, radius, **contact_point)
+        for name, (x, y) in corners.items()
+    ]
+    return xs.load_robot(model, contact_points=points)
+
+
+def slope(angle, **material):
+    """A plane that descends along x."""
+    return xs.HalfSpace(xs.Material(**material), normal=(np.sin(angle), 0.0, np.cos(angle)))
+
+
+def on_slope(angle, height):
+    """Configuration of a block that stands on a slope, its centre `height` above it."""
+    q = np.zeros(7)
+    q[:3] = height * np.array([np.sin(angle), 0.0, np.cos(angle)])
+    q[4], q[6] = np.sin(angle / 2), np.cos(angle / 2)
+    return q
+
+
+def downhill(angle):
+    return np.array([np.cos(angle), 0.0, -np.sin(angle)])
+
+
+def oscillator(mass, K, B, z0, dz0, t, gravity=GRAVITY):
+    """Height and its velocity of a mass on a spring-damper to z = 0, by an accurate general solver."""
+    solution = solve_ivp(
+        lambda _, x: [x[1], -(K * x[0] + B * x[1]) / mass - gravity],
+        (0.0, t),
+        [z0, dz0],
+        method="DOP853",
+        rtol=1e-13,
+        atol=1e-15,
+    )
+    return solution.y[:, -1]
+
+
+def energy(robot, q, v):
+    """Kinetic and gravitational [J]."""
+    data = robot.model.createData()
+    return pin.computeKineticEnergy(robot.model, data, q, v) + pin.computePotentialEnergy(robot.model, data, q)
+
+
+def spring_energy(sim):
+    """Stored in the contact springs [J], for materials with one stiffness."""
+    return sum(
+        0.5 * c.surface.material.stiffness * np.sum((c.position - c.anchor) ** 2) for c in sim.contacts if c.active
+    )
+
+
+def reference_of(sim, **options):
+    """The reference simulator of the same robot, ground and step; options that Simulator does not show are given."""
+
+    def pair(value):
+        return (value, value) if np.ndim(value) == 0 else tuple(value)
+
+    def material(m):
+        return reference.Material(pair(m.stiffness), pair(m.damping), m.friction)
+
+    points = []
+    for point in sim.robot.contact_points:
+        joint, placement = sim.robot.locate(point.frame)
+        bilateral = material(point.material or xs.Material()) if point.bilateral else None
+        anchor = None if point.anchor is None else np.array(point.anchor)
+        position = placement.act(np.array(point.offset))
+        points.append(reference.Point(joint, position, point.radius, bilateral, anchor))
+    surfaces = [
+        reference.HalfSpace(np.array(s.point), np.array(s.normal), material(s.material)) for s in sim.surfaces
+    ]
+    scheme = {xs.Expo: "expo", xs.ExplicitEuler: "explicit_euler", xs.SemiImplicitEuler: "semi_implicit_euler"}
+    if isinstance(sim.integrator, xs.Expo):
+        options.setdefault("position_update", sim.integrator.position_update)
+    return reference.ReferenceSimulator(
+        sim.robot.model, points, surfaces, sim.dt, scheme[type(sim.integrator)], **options
+    )
