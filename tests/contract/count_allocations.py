@@ -1,0 +1,34 @@
+"""Run under count_allocations.c: allocations during few and during many steps with the same contacts."""
+
+import ctypes
+import sys
+
+import numpy as np
+
+import exposim as xs
+
+FEW, MANY = 2, 502
+
+
+def main(integrator):
+    count = ctypes.CDLL(None).allocation_count
+    count.restype = ctypes.c_long
+    robot = xs.load_robot("solo12")
+    sim = xs.Simulator(robot, xs.HalfSpace(xs.Material(friction=0.3)), integrator, dt=1e-5)
+    q = robot.q0
+    q[2] -= 2e-3
+    sim.reset(q, np.r_[0.2, 0.1, np.zeros(16)])  # four feet down, slipping at first
+    tau = np.zeros(18)
+    sim.step(tau, n=100)
+    assert sim.state.active.all()
+
+    counts = []
+    for n in (FEW, MANY):
+        before = count()
+        sim.step(tau, n=n)
+        counts.append(count() - before)
+    assert sim.state.active.all()
+    print(*counts)
+
+
+main(eval(sys.argv[1], {name: getattr(xs, name) for name in xs.__all__}))
