@@ -1,6 +1,6 @@
 #include "bindings.hpp"
-#include "exposim/integrators/expo.hpp"
 #include "exposim/integrators/explicit_euler.hpp"
+#include "exposim/integrators/expo.hpp"
 #include "exposim/integrators/semi_implicit_euler.hpp"
 
 namespace nb = nanobind;
@@ -27,8 +27,7 @@ void bind_integrators(nb::module_& m) {
       .value("SINGLE_AVERAGE", Expo::PositionUpdate::kSingleAverage);
   nb::class_<IntegratorFactory>(m, "IntegratorFactory");
 
-  bind_integrator<Expo, KernelOptions, Expo::PositionUpdate>(m, "expo", nb::arg("kernel"),
-                                                             nb::arg("position_update"));
+  bind_integrator<Expo, KernelOptions, Expo::PositionUpdate>(m, "expo", nb::arg("kernel"), nb::arg("position_update"));
   bind_integrator<ExplicitEuler>(m, "explicit_euler");
   bind_integrator<SemiImplicitEuler>(m, "semi_implicit_euler");
 }

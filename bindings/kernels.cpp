@@ -36,8 +36,7 @@ void bind_kernels(nb::module_& m) {
          const KernelOptions& options) {
         IntegralKernel kernel(options);
         kernel.compute(A, b, x0, dt);
-        return std::tuple<Eigen::VectorXd, Eigen::VectorXd, KernelInfo>(kernel.x_int(), kernel.x_int2(),
-                                                                        kernel.info());
+        return std::tuple<Eigen::VectorXd, Eigen::VectorXd, KernelInfo>(kernel.x_int(), kernel.x_int2(), kernel.info());
       },
       nb::arg("A"), nb::arg("b"), nb::arg("x0"), nb::arg("dt"), nb::arg("options"));
 

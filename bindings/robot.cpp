@@ -23,15 +23,13 @@ void bind_robot(nb::module_& m) {
   nb::class_<ExternalWrench>(m, "ExternalWrench")
       .def(
           "__init__",
-          [](ExternalWrench* self, std::size_t joint, const Eigen::Vector3d& position,
-             const Eigen::Vector3d& force, const Eigen::Vector3d& torque) {
-            new (self) ExternalWrench{joint, position, force, torque};
-          },
+          [](ExternalWrench* self, std::size_t joint, const Eigen::Vector3d& position, const Eigen::Vector3d& force,
+             const Eigen::Vector3d& torque) { new (self) ExternalWrench{joint, position, force, torque}; },
           nb::arg("joint"), nb::arg("position"), nb::arg("force"), nb::arg("torque"));
 
   nb::class_<Robot>(m, "Robot")
-      .def(nb::init<const std::string&, std::vector<ContactPoint>, std::vector<int>>(),
-           nb::arg("serialized_model"), nb::arg("points"), nb::arg("actuated"));
+      .def(nb::init<const std::string&, std::vector<ContactPoint>, std::vector<int>>(), nb::arg("serialized_model"),
+           nb::arg("points"), nb::arg("actuated"));
 }
 
 }  // namespace exposim

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <mutex>
 #include <stdexcept>
-#include <string>
 
 #include "bindings.hpp"
 
@@ -58,25 +57,18 @@ struct SharedSimulator {
   }
 
   /// Spreads tau over the degrees of freedom. @throws std::invalid_argument, with nothing changed.
-  void set_tau(const double* tau, std::size_t size) {
+  void set_tau(const VectorXd& tau) {
     const std::vector<int>& actuated = simulator.robot().actuated();
-    const auto nv = static_cast<std::size_t>(simulator.robot().nv());
-    if (size != nv && size != actuated.size()) {
-      throw std::invalid_argument("tau has " + std::to_string(size) + " entries; give " + std::to_string(nv) +
-                                  " (one per degree of freedom) or " + std::to_string(actuated.size()) +
-                                  " (one per actuated joint)");
+    const Eigen::Index nv = simulator.robot().nv();
+    if (tau.size() != nv && tau.size() != static_cast<Eigen::Index>(actuated.size())) {
+      throw std::invalid_argument("tau has the wrong size");
     }
-    const Eigen::Map<const VectorXd> given(tau, static_cast<Eigen::Index>(size));
-    if (!given.allFinite()) {
-      const auto* bad = std::find_if(tau, tau + size, [](double x) { return !std::isfinite(x); });
-      throw std::invalid_argument("tau must be finite; entry " + std::to_string(bad - tau) + " is " +
-                                  std::to_string(*bad));
-    }
-    if (size == nv) {
-      input.tau = given;
+    if (!tau.allFinite()) throw std::invalid_argument("tau must be finite");
+    if (tau.size() == nv) {
+      input.tau = tau;
     } else {
       input.tau.setZero();
-      for (std::size_t i = 0; i < size; ++i) input.tau(actuated[i]) = tau[i];
+      for (std::size_t i = 0; i < actuated.size(); ++i) input.tau(actuated[i]) = tau(static_cast<Eigen::Index>(i));
     }
   }
 };
@@ -84,6 +76,10 @@ struct SharedSimulator {
 using Tau = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 bool step(SharedSimulator& self, std::optional<Tau> tau, int n, std::vector<ExternalWrench> wrenches) {
+  if (n < 1) throw std::invalid_argument("n must be at least 1");
+  VectorXd given;  // a copy: once the interpreter lock is released, others may write to the array
+  if (tau) given = Eigen::Map<const VectorXd>(tau->data(), static_cast<Eigen::Index>(tau->size()));
+
   // Between chunks the interpreter may run its signal handlers: a long run can be interrupted.
   constexpr int kChunk = 1000;
   bool good = true;
@@ -92,7 +88,7 @@ bool step(SharedSimulator& self, std::optional<Tau> tau, int n, std::vector<Exte
       nb::gil_scoped_release release;
       const std::lock_guard lock(self.mutex);  // taken after the release, given back before the interpreter lock
       if (tau) {
-        self.set_tau(tau->data(), tau->size());
+        self.set_tau(given);
       } else {
         self.input.tau.setZero();
       }
@@ -116,10 +112,10 @@ auto locked(Function function) {
 
 /// One row of three per contact.
 template <typename Function>
-RowMatrixX3d per_contact(const Simulator& simulator, Function value) {
-  RowMatrixX3d rows(static_cast<Eigen::Index>(simulator.contacts().size()), 3);
-  for (Eigen::Index i = 0; i < rows.rows(); ++i) rows.row(i) = value(static_cast<std::size_t>(i));
-  return rows;
+RowMatrixX3d rows(std::size_t count, Function value) {
+  RowMatrixX3d result(static_cast<Eigen::Index>(count), 3);
+  for (std::size_t i = 0; i < count; ++i) result.row(static_cast<Eigen::Index>(i)) = value(i);
+  return result;
 }
 
 /// One flag per contact.
@@ -144,10 +140,9 @@ void bind_simulator(nb::module_& m) {
   nb::class_<State>(m, "State")
       .def(
           "__init__",
-          [](State* self, double t, const VectorXd& q, const VectorXd& v, const Flags& active,
-             const Flags& slipping, const RowMatrixX3d& p0, const RowMatrixX3d& dp0) {
-            new (self) State(make_state(t, q, v, active, slipping, p0, dp0));
-          },
+          [](State* self, double t, const VectorXd& q, const VectorXd& v, const Flags& active, const Flags& slipping,
+             const RowMatrixX3d& p0,
+             const RowMatrixX3d& dp0) { new (self) State(make_state(t, q, v, active, slipping, p0, dp0)); },
           nb::arg("t"), nb::arg("q"), nb::arg("v"), nb::arg("active"), nb::arg("slipping"), nb::arg("p0"),
           nb::arg("dp0"))
       .def_ro("t", &State::t)
@@ -157,14 +152,10 @@ void bind_simulator(nb::module_& m) {
       .def_prop_ro("slipping", [](const State& self) { return contact_flags(self, &ContactState::slipping); })
       .def_prop_ro("p0",
                    [](const State& self) {
-                     RowMatrixX3d rows(static_cast<Eigen::Index>(self.contacts.size()), 3);
-                     for (Eigen::Index i = 0; i < rows.rows(); ++i) rows.row(i) = self.contacts[i].p0;
-                     return rows;
+                     return rows(self.contacts.size(), [&](std::size_t i) { return self.contacts[i].p0; });
                    })
       .def_prop_ro("dp0", [](const State& self) {
-        RowMatrixX3d rows(static_cast<Eigen::Index>(self.contacts.size()), 3);
-        for (Eigen::Index i = 0; i < rows.rows(); ++i) rows.row(i) = self.contacts[i].dp0;
-        return rows;
+        return rows(self.contacts.size(), [&](std::size_t i) { return self.contacts[i].dp0; });
       });
 
   nb::class_<Divergence>(m, "Divergence")
@@ -186,10 +177,9 @@ void bind_simulator(nb::module_& m) {
   nb::class_<SharedSimulator>(m, "Simulator")
       .def(nb::init<std::shared_ptr<Robot>, const std::vector<ContactSpec>&, AnchorRule, Projection,
                     const IntegratorFactory&, double>(),
-           nb::arg("robot"), nb::arg("contacts"), nb::arg("anchor_rule"), nb::arg("projection"),
-           nb::arg("integrator"), nb::arg("dt"))
-      .def("step", &step, nb::arg("tau").none(), nb::arg("n") = 1,
-           nb::arg("wrenches") = std::vector<ExternalWrench>{})
+           nb::arg("robot"), nb::arg("contacts"), nb::arg("anchor_rule"), nb::arg("projection"), nb::arg("integrator"),
+           nb::arg("dt"))
+      .def("step", &step, nb::arg("tau").none(), nb::arg("n") = 1, nb::arg("wrenches") = std::vector<ExternalWrench>{})
       .def(
           "reset",
           [](SharedSimulator& self, const VectorXd& q, const VectorXd& v) {
@@ -208,17 +198,19 @@ void bind_simulator(nb::module_& m) {
       .def_prop_ro("q", locked([](const Simulator& simulator) { return VectorXd(simulator.state().q); }))
       .def_prop_ro("v", locked([](const Simulator& simulator) { return VectorXd(simulator.state().v); }))
       .def_prop_ro("positions", locked([](const Simulator& simulator) {
-                     return per_contact(simulator, [&](std::size_t i) { return simulator.contacts().motion(i).p; });
+                     return rows(simulator.contacts().size(),
+                                 [&](std::size_t i) { return simulator.contacts().motion(i).p; });
                    }))
       .def_prop_ro("velocities", locked([](const Simulator& simulator) {
-                     return per_contact(simulator, [&](std::size_t i) { return simulator.contacts().motion(i).dp; });
+                     return rows(simulator.contacts().size(),
+                                 [&](std::size_t i) { return simulator.contacts().motion(i).dp; });
                    }))
       .def_prop_ro("forces", locked([](const Simulator& simulator) {
-                     return per_contact(simulator, [&](std::size_t i) { return simulator.contacts().force(i); });
+                     return rows(simulator.contacts().size(),
+                                 [&](std::size_t i) { return simulator.contacts().force(i); });
                    }))
       .def_prop_ro("lam_pr", locked([](const Simulator& simulator) { return RowMatrixX3d(simulator.info().lam_pr); }))
-      .def_prop_ro("lam_pr2",
-                   locked([](const Simulator& simulator) { return RowMatrixX3d(simulator.info().lam_pr2); }))
+      .def_prop_ro("lam_pr2", locked([](const Simulator& simulator) { return RowMatrixX3d(simulator.info().lam_pr2); }))
       .def_prop_ro("kernel_info", locked([](const Simulator& simulator) { return simulator.info().kernel; }))
       .def_prop_ro("divergence", locked([](const Simulator& simulator) { return simulator.divergence(); }));
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -19,7 +20,7 @@ from rich.table import Table
 import exposim as xs
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot as plt
 
 INTEGRATORS = {
     "Expo": xs.Expo(),
@@ -130,9 +131,8 @@ def main() -> None:
     with Progress(console=console, transient=True) as progress:
         for name, integrator in INTEGRATORS.items():
             task = progress.add_task(name, total=steps)
-            results[name] = drop(
-                integrator, arguments.height, arguments.dt, arguments.duration, lambda: progress.advance(task)
-            )
+            advance = partial(progress.advance, task)
+            results[name] = drop(integrator, arguments.height, arguments.dt, arguments.duration, advance)
     console.print(table_of(results, arguments.dt))
     path = arguments.output / "drop.png"
     weight = 9.81 * sum(inertia.mass for inertia in xs.load_robot("solo12").model.inertias)

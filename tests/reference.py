@@ -103,7 +103,12 @@ def project_to_cone(lam: Array, n: Array, mu: float, projection: str) -> Array:
 
 
 def contact_law(
-    contact: Contact, p: Array, dp: Array, p0: Array | None, anchor: str = "surface", projection: str = "horizontal"
+    contact: Contact,
+    p: Array,
+    dp: Array,
+    p0: Array | None,
+    anchor: str = "surface",
+    projection: str = "horizontal",
 ) -> LawResult:
     """Section 3, rules 1 to 6, for one contact; p0 is the committed anchor, None if the contact was open."""
     K, B, n, zero = contact.K, contact.B, contact.normal, np.zeros(3)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-import reference
 from scipy.integrate import solve_ivp
 
 import exposim as xs
+import reference
 
 GRAVITY = 9.81
 INTEGRATORS = [each() for each in xs.Integrator.__subclasses__()]  # every registered scheme, with its defaults
@@ -101,10 +101,12 @@ def reference_of(sim, **options):
         anchor = None if point.anchor is None else np.array(point.anchor)
         position = placement.act(np.array(point.offset))
         points.append(reference.Point(joint, position, point.radius, bilateral, anchor))
-    surfaces = [
-        reference.HalfSpace(np.array(s.point), np.array(s.normal), material(s.material)) for s in sim.surfaces
-    ]
-    scheme = {xs.Expo: "expo", xs.ExplicitEuler: "explicit_euler", xs.SemiImplicitEuler: "semi_implicit_euler"}
+    surfaces = [reference.HalfSpace(np.array(s.point), np.array(s.normal), material(s.material)) for s in sim.surfaces]
+    scheme = {
+        xs.Expo: "expo",
+        xs.ExplicitEuler: "explicit_euler",
+        xs.SemiImplicitEuler: "semi_implicit_euler",
+    }
     if isinstance(sim.integrator, xs.Expo):
         options.setdefault("position_update", sim.integrator.position_update)
     return reference.ReferenceSimulator(

@@ -10,7 +10,7 @@ The stiffness you type is the stiffness you get, at steps of several millisecond
     sim.step(tau)
 """
 
-from exposim import _abi  # isort: skip  first of all: refuses a wrong Pinocchio before the extension loads
+import exposim._abi  # noqa: F401  # isort: skip  # first of all: refuses a wrong Pinocchio before the extension loads
 
 from exposim import controllers, kernels
 from exposim.errors import (

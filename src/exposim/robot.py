@@ -96,7 +96,7 @@ class Robot:
 
         self._refuse_what_cannot_be_simulated()
         self._check_contact_points()
-        self._q0 = self.check_configuration(pin.neutral(model) if q0 is None else q0, name="q0")
+        self._q0: Array = self.check_configuration(pin.neutral(model) if q0 is None else q0, name="q0")
         self._actuated_joints = self._check_actuated_joints(actuated_joints)
         self._core  # noqa: B018  copies the model: what happens to the original later is of no effect
 
@@ -115,7 +115,7 @@ class Robot:
     @property
     def q0(self) -> Array:
         """Configuration to start from, (nq,); a copy."""
-        return self._q0.copy()
+        return np.array(self._q0)
 
     @property
     def contact_points(self) -> tuple[ContactPoint, ...]:
@@ -142,7 +142,7 @@ class Robot:
     @property
     def has_floating_base(self) -> bool:
         """Whether the first joint is a free flyer."""
-        return self._model.njoints > 1 and self._model.joints[1].shortname() == "JointModelFreeFlyer"
+        return bool(self._model.njoints > 1 and self._model.joints[1].shortname() == "JointModelFreeFlyer")
 
     @property
     def joint_damping(self) -> Array:
@@ -311,6 +311,6 @@ def _distance_from_unit(joint: Any, q: Array) -> float:
         return max(_distance_from_unit(j, q[j.idx_q - joint.idx_q :][: j.nq]) for j in parts)
     if kind in ("JointModelFreeFlyer", "JointModelSpherical"):
         return abs(float(np.linalg.norm(q[-4:])) - 1.0)
-    if kind == "JointModelPlanar" or joint.nq == 2 and joint.nv == 1:  # an angle as cosine and sine
+    if kind == "JointModelPlanar" or (joint.nq == 2 and joint.nv == 1):  # an angle as cosine and sine
         return abs(float(np.linalg.norm(q[-2:])) - 1.0)
     return 0.0

@@ -28,7 +28,6 @@ from exposim.errors import (
 from exposim.ground import Point
 from exposim.robot import ContactPoint, Robot
 
-
 # How far below z = 0 the feet of a standing robot are put [m].
 TOUCHING_DEPTH = 1e-10
 
@@ -158,7 +157,12 @@ def load_robot(
         path = _model_file(source)
         model = _read_mjcf(path, floating_base) if path.suffix.lower() == ".xml" else _read_urdf(path, floating_base)
         robot = Robot(
-            model, contact_points or (), q0=q0, name=name or model.name or path.stem, source=path, package_dirs=folders
+            model,
+            contact_points or (),
+            q0=q0,
+            name=name or model.name or path.stem,
+            source=path,
+            package_dirs=folders,
         )
     if q0 is None and not isinstance(source, pin.Model) and path is not None:
         robot = robot.replace(q0=_starting_configuration(robot))
@@ -166,7 +170,7 @@ def load_robot(
     return robot
 
 
-def stand_on_ground(robot: Robot, q: ArrayLike) -> Array:
+def stand_on_ground(robot: Robot, q: Array) -> Array:
     """The configuration nearest to q, base upright as it is, with every contact point on z = 0.
 
     A hair below, in fact: all of them touch at reset, rather than those that rounding has put there.

@@ -157,7 +157,7 @@ class Simulator:
         if self._divergence is not None and self._on_divergence == "stop":
             return
         try:
-            good = self._core.step(tau, n) if wrenches is None else self._core.step(tau, n, self._wrenches(wrenches))
+            good = self._core.step(tau, n, () if wrenches is None else self._wrenches(wrenches))  # type: ignore[arg-type]
         except (TypeError, ValueError):
             # Not an array of floats, or not a good one: say so, or make it one. Checked here only, for speed.
             tau = None if tau is None else self._check_tau(tau)
@@ -288,7 +288,14 @@ class Simulator:
         if not isinstance(state, State):
             raise InvalidArgument(f"state is a {type(state).__name__}; give what sim.state returned")
         count, model = len(self._pairs), self._robot.model
-        sizes = (len(state.q), len(state.v), len(state.active), len(state.slipping), len(state.p0), len(state.dp0))
+        sizes = (
+            len(state.q),
+            len(state.v),
+            len(state.active),
+            len(state.slipping),
+            len(state.p0),
+            len(state.dp0),
+        )
         if sizes != (model.nq, model.nv, count, count, count, count):
             raise StateMismatch(
                 f"state has nq, nv = {sizes[:2]} and {sizes[2]} contacts; this simulator of {self._robot.name!r} has "

@@ -11,9 +11,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose
-from systems import INTEGRATORS, block, integrator_id, point_mass
 
 import exposim as xs
+from systems import INTEGRATORS, block, integrator_id, point_mass
 
 ORDERS = {xs.Expo: 1, xs.ExplicitEuler: 1, xs.SemiImplicitEuler: 1}
 

@@ -4,9 +4,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose
-from systems import INTEGRATORS, block, integrator_id, point_mass, reference_of, slope
 
 import exposim as xs
+from systems import INTEGRATORS, block, integrator_id, point_mass, reference_of, slope
 
 TOLERANCE = 1e-9
 
@@ -105,7 +105,10 @@ def test_every_integrator_agrees_on_random_states(integrator, robot_name):
     robot = xs.load_robot(robot_name).replace(joint_damping=0.1)
     rng = np.random.default_rng(7)
     material = xs.Material(stiffness=(2e4, 1e4), damping=(80.0, 60.0), friction=0.6)
-    ground = [xs.HalfSpace(material), xs.HalfSpace(xs.Material(3e4, 10.0, 0.2), (0.1, 0, 0), (-1.0, 0.3, 0.5))]
+    ground = [
+        xs.HalfSpace(material),
+        xs.HalfSpace(xs.Material(3e4, 10.0, 0.2), (0.1, 0, 0), (-1.0, 0.3, 0.5)),
+    ]
     sim = xs.Simulator(robot, ground, integrator, dt=1e-4)
     oracle = reference_of(sim)
     for _ in range(25):

@@ -4,6 +4,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose
+
+import exposim as xs
 from systems import (
     GRAVITY,
     INTEGRATORS,
@@ -17,8 +19,6 @@ from systems import (
     slope,
     spring_energy,
 )
-
-import exposim as xs
 
 MASS, K, B = 2.0, 1e5, 300.0
 
@@ -66,7 +66,12 @@ def test_expo_is_exact_for_bilateral_contacts_with_constant_terms(dt):
     K_joint = J.T @ np.diag([4e4, 1e5]) @ J
     B_joint = J.T @ np.diag([50.0, 200.0]) @ J
     x0, dx0 = np.array([0.01, 0.0]), np.array([0.2, -0.1])
-    A = np.block([[np.zeros((2, 2)), np.eye(2)], [-np.linalg.solve(M_joint, K_joint), -np.linalg.solve(M_joint, B_joint)]])
+    A = np.block(
+        [
+            [np.zeros((2, 2)), np.eye(2)],
+            [-np.linalg.solve(M_joint, K_joint), -np.linalg.solve(M_joint, B_joint)],
+        ]
+    )
     b = np.concatenate([np.zeros(2), -np.linalg.solve(M_joint, J.T @ M @ np.full(2, GRAVITY))])
     # x(t) − x(0) from its own derivative: A x_int + b t.
     x_int, _ = xs.kernels.integrals(A, b, np.concatenate([np.zeros(2), dx0]), 8 * dt)
@@ -169,7 +174,7 @@ def test_without_friction_energy_never_grows_for_small_steps(integrator):
 
 
 def test_a_contact_noticed_late_rests_at_the_depth_that_its_anchor_rule_says():
-    """"surface" rests at m g / K whatever the step; "detected", the paper's choice, depends on it."""
+    """ "surface" rests at m g / K whatever the step; "detected", the paper's choice, depends on it."""
     depths = {}
     for anchor in ("surface", "detected"):
         sim = xs.Simulator(point_mass(MASS), xs.HalfSpace(xs.Material(K, 2000.0)), xs.Expo(), 1e-2, anchor=anchor)

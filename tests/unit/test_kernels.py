@@ -1,5 +1,7 @@
 """Integrals of linear systems: accuracy, cost, and what the options do."""
 
+import itertools
+
 import mpmath
 import numpy as np
 import pytest
@@ -7,10 +9,10 @@ import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from reference import integrate_linear_system
 
 import exposim as xs
 from exposim import _core
+from reference import integrate_linear_system
 
 PRODUCTS = {1: 0, 2: 1, 3: 2, 5: 3, 7: 4}
 
@@ -109,8 +111,10 @@ def test_a_pade_kernel_is_the_rational_approximant_of_that_degree(rng, degree):
     factorial = [float(mpmath.factorial(k)) for k in range(2 * degree + 1)]
     N, D = np.zeros_like(A_bar), np.zeros_like(A_bar)
     for k in range(degree + 1):
-        c = factorial[2 * degree - k] * factorial[degree] / (
-            factorial[2 * degree] * factorial[k] * factorial[degree - k]
+        c = (
+            factorial[2 * degree - k]
+            * factorial[degree]
+            / (factorial[2 * degree] * factorial[k] * factorial[degree - k])
         )
         power = np.linalg.matrix_power(dt * A_bar, k)
         N, D = N + c * power, D + c * (-1) ** k * power
@@ -123,7 +127,7 @@ def test_a_higher_pade_degree_is_more_accurate(rng):
     A, b, x0 = contact_system(rng, 4, 1e5)
     exact = integrate_linear_system(A, b, x0, 2e-3)[0]
     errors = [relative_difference(xs.kernels.integrals(A, b, x0, 2e-3, xs.Pade(d))[0], exact) for d in PRODUCTS]
-    assert all(b < 0.5 * a for a, b in zip(errors, errors[1:], strict=False)), errors
+    assert all(b < 0.5 * a for a, b in itertools.pairwise(errors)), errors
 
 
 def test_the_exponential_takes_the_lowest_degree_that_is_exact(rng):

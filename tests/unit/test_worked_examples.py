@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from systems import point_mass
 
 import exposim as xs
+from systems import point_mass
 
 EXAMPLES = {
     "sticking": dict(

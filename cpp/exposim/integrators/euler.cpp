@@ -2,8 +2,8 @@
 
 namespace exposim {
 
-void Euler::advance(Dynamics& dynamics, const ContactSet& contacts, const State& state, const Input& input,
-                    double dt, Eigen::VectorXd& q_next, Eigen::VectorXd& v_next, StepInfo& info) {
+void Euler::advance(Dynamics& dynamics, const ContactSet& contacts, const State& state, const Input& input, double dt,
+                    Eigen::VectorXd& q_next, Eigen::VectorXd& v_next, StepInfo& info) {
   dynamics.clear_forces();
   info.lam_pr.setZero();
   for (const std::size_t i : contacts.active()) {

@@ -7,8 +7,8 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-void Expo::advance(Dynamics& dynamics, const ContactSet& contacts, const State& state, const Input& input,
-                   double dt, VectorXd& q_next, VectorXd& v_next, StepInfo& info) {
+void Expo::advance(Dynamics& dynamics, const ContactSet& contacts, const State& state, const Input& input, double dt,
+                   VectorXd& q_next, VectorXd& v_next, StepInfo& info) {
   resize(state.v.size(), static_cast<Index>(contacts.active().size()));
   dynamics.update_terms(state.q, state.v);
   dynamics.applied_force(state.v, input, u_);

@@ -20,8 +20,7 @@ class Expo final : public Integrator {
     kSingleAverage,  ///< λ_pr, as if the force were constant over the step
   };
 
-  Expo(KernelOptions kernel, PositionUpdate position_update)
-      : kernel_(kernel), position_update_(position_update) {}
+  Expo(KernelOptions kernel, PositionUpdate position_update) : kernel_(kernel), position_update_(position_update) {}
 
   void advance(Dynamics& dynamics, const ContactSet& contacts, const State& state, const Input& input, double dt,
                Eigen::VectorXd& q_next, Eigen::VectorXd& v_next, StepInfo& info) override;
@@ -37,12 +36,12 @@ class Expo final : public Integrator {
   PositionUpdate position_update_;
 
   Eigen::VectorXd u_, dq_;
-  Eigen::MatrixXd Y_;              // L⁻¹Jᵀ, nv × 3n: Υ = YᵀY
-  Eigen::VectorXd ddp_bar_, w_;    // w = L⁻¹u: v̇̄ = L⁻ᵀw
+  Eigen::MatrixXd Y_;            // L⁻¹Jᵀ, nv × 3n: Υ = YᵀY
+  Eigen::VectorXd ddp_bar_, w_;  // w = L⁻¹u: v̇̄ = L⁻ᵀw
   Eigen::MatrixXd Upsilon_, A_;
   Eigen::VectorXd b_, x0_;
-  Eigen::MatrixX2d lam_;           // projected averages, stacked: λ_pr and λ_pr2
-  Eigen::MatrixX2d dv_;            // the accelerations that they give
+  Eigen::MatrixX2d lam_;  // projected averages, stacked: λ_pr and λ_pr2
+  Eigen::MatrixX2d dv_;   // the accelerations that they give
 };
 
 }  // namespace exposim

@@ -32,8 +32,7 @@ IntegralKernel::IntegralKernel(KernelOptions options) : options_(options) {
   const std::array<int, 5> degrees{1, 2, 3, 5, 7};
   if (options_.method == KernelOptions::Method::kPade &&
       std::find(degrees.begin(), degrees.end(), options_.degree) == degrees.end()) {
-    throw std::invalid_argument("Padé degree " + std::to_string(options_.degree) +
-                                " is not one of 1, 2, 3, 5, 7");
+    throw std::invalid_argument("Padé degree " + std::to_string(options_.degree) + " is not one of 1, 2, 3, 5, 7");
   }
 }
 
@@ -49,8 +48,7 @@ void IntegralKernel::resize(Eigen::Index n) {
   action_.resize(size, 2);
 }
 
-void IntegralKernel::compute(const Eigen::MatrixXd& A, const Eigen::VectorXd& b, const Eigen::VectorXd& x0,
-                             double t) {
+void IntegralKernel::compute(const Eigen::MatrixXd& A, const Eigen::VectorXd& b, const Eigen::VectorXd& x0, double t) {
   const Eigen::Index n = A.rows();
   resize(n);
   A_bar_.topLeftCorner(n, n) = t * A;

@@ -54,12 +54,12 @@ class IntegralKernel {
   KernelOptions options_;
   KernelInfo info_;
   Eigen::Index n_ = -1;
-  Eigen::MatrixXd A_bar_;                // t·Ā, balanced
-  Eigen::VectorXd scaling_;              // the balancing similarity
+  Eigen::MatrixXd A_bar_;    // t·Ā, balanced
+  Eigen::VectorXd scaling_;  // the balancing similarity
   PadeApproximant pade_;
   Eigen::PartialPivLU<Eigen::MatrixXd> lu_;
   Eigen::MatrixXd exponential_, squared_;
-  Eigen::MatrixX2d action_;              // exp(t·Ā) [0; I₂]
+  Eigen::MatrixX2d action_;  // exp(t·Ā) [0; I₂]
 };
 
 }  // namespace exposim

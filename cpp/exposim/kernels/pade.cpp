@@ -14,10 +14,20 @@ constexpr double kB5[] = {30240, 15120, 3360, 420, 30, 1};
 constexpr double kB7[] = {17297280, 8648640, 1995840, 277200, 25200, 1512, 56, 1};
 constexpr double kB9[] = {17643225600., 8821612800., 2075673600., 302702400., 30270240.,
                           2162160.,     110880.,     3960.,       90.,        1.};
-constexpr double kB13[] = {64764752532480000., 32382376266240000., 7771770303897600., 1187353796428800.,
-                           129060195264000.,   10559470521600.,    670442572800.,     33522128640.,
-                           1323241920.,        40840800.,          960960.,           16380.,
-                           182.,               1.};
+constexpr double kB13[] = {64764752532480000.,
+                           32382376266240000.,
+                           7771770303897600.,
+                           1187353796428800.,
+                           129060195264000.,
+                           10559470521600.,
+                           670442572800.,
+                           33522128640.,
+                           1323241920.,
+                           40840800.,
+                           960960.,
+                           16380.,
+                           182.,
+                           1.};
 
 }  // namespace
 
@@ -80,8 +90,7 @@ int PadeApproximant::evaluate(const Eigen::MatrixXd& A, int degree) {
       V_.diagonal().array() += kB13[0];
       break;
     default:
-      throw std::invalid_argument("Padé degree " + std::to_string(degree) +
-                                  " is not one of 1, 2, 3, 5, 7, 9, 13");
+      throw std::invalid_argument("Padé degree " + std::to_string(degree) + " is not one of 1, 2, 3, 5, 7, 9, 13");
   }
   if (degree >= 3) multiply(U_, A, odd_);
 

@@ -57,8 +57,7 @@ PointMotion Dynamics::point_motion(std::size_t point) const {
   const ContactPoint& contact_point = robot_->points()[point];
   const pinocchio::SE3& oMi = pin_->data.oMi[contact_point.joint];
   const pinocchio::Motion& v = pin_->data.v[contact_point.joint];
-  return {oMi.act(contact_point.position),
-          oMi.rotation() * (v.linear() + v.angular().cross(contact_point.position)),
+  return {oMi.act(contact_point.position), oMi.rotation() * (v.linear() + v.angular().cross(contact_point.position)),
           oMi.rotation() * v.angular()};
 }
 

@@ -19,7 +19,7 @@ struct ExternalWrench {
 
 /// What drives the robot during a step.
 struct Input {
-  Eigen::VectorXd tau;                    ///< Sᵀτ, one entry per degree of freedom [N·m or N]
+  Eigen::VectorXd tau;  ///< Sᵀτ, one entry per degree of freedom [N·m or N]
   std::vector<ExternalWrench> wrenches;
 };
 

@@ -1,5 +1,5 @@
-// Pinocchio's umbrella header pinocchio/serialization.hpp brings in its constraints, which GCC 12 does not
-// compile, and costs a minute. What follows is the part of it that a model needs, in its order.
+#include "exposim/robot/robot.hpp"
+
 #include <boost/archive/text_iarchive.hpp>
 #include <boost/archive/text_oarchive.hpp>
 #include <boost/serialization/array.hpp>
@@ -13,10 +13,16 @@
 #include <pinocchio/multibody.hpp>
 #include <pinocchio/multibody/joint.hpp>
 #include <pinocchio/serialization/archive.hpp>
+#include <pinocchio/serialization/eigen.hpp>
+#include <stdexcept>
+#include <utility>
+
+// Pinocchio's umbrella header pinocchio/serialization.hpp brings in its constraints, which GCC 12 does not
+// compile, and costs a minute. What follows is the part of it that a model needs, in its order.
+// clang-format off
 #include <pinocchio/src/serialization/fwd.hxx>
 #include <pinocchio/src/serialization/common.hxx>
 #include <pinocchio/src/serialization/boost-blank.hxx>
-#include <pinocchio/serialization/eigen.hpp>
 #include <pinocchio/src/serialization/vector.hxx>
 #include <pinocchio/src/serialization/symmetric3.hxx>
 #include <pinocchio/src/serialization/se3.hxx>
@@ -30,11 +36,9 @@
 #include <pinocchio/src/serialization/joints-model.hxx>
 #include <pinocchio/src/serialization/frame.hxx>
 #include <pinocchio/src/serialization/model.hxx>
-#include <stdexcept>
-#include <utility>
+// clang-format on
 
 #include "exposim/robot/pinocchio_model.hpp"
-#include "exposim/robot/robot.hpp"
 
 namespace exposim {
 namespace {

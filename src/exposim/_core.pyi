@@ -1,0 +1,162 @@
+"""
+C++ core of exposim: takes validated input; the package around it is what people use.
+"""
+
+from collections.abc import Sequence
+import enum
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+PINOCCHIO_VERSION: str = '4.0.0'
+
+class KernelMethod(enum.Enum):
+    EXPM = 0
+
+    PADE = 1
+
+class KernelOptions:
+    def __init__(self, method: KernelMethod, degree: int, balance: bool) -> None: ...
+
+class KernelInfo:
+    @property
+    def degree(self) -> int: ...
+
+    @property
+    def squarings(self) -> int: ...
+
+    @property
+    def products(self) -> int: ...
+
+def integrals(A: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], x0: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], dt: float, options: KernelOptions) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], KernelInfo]: ...
+
+def balance(A: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]: ...
+
+class ContactPoint:
+    def __init__(self, joint: int, position: Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')], radius: float) -> None: ...
+
+class ExternalWrench:
+    def __init__(self, joint: int, position: Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')], force: Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')], torque: Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')]) -> None: ...
+
+class Robot:
+    def __init__(self, serialized_model: str, points: Sequence[ContactPoint], actuated: Sequence[int]) -> None: ...
+
+class AnchorRule(enum.Enum):
+    SURFACE = 0
+
+    DETECTED = 1
+
+class Projection(enum.Enum):
+    HORIZONTAL = 0
+
+    ORTHOGONAL = 1
+
+class Material:
+    def __init__(self, K_n: float, K_t: float, B_n: float, B_t: float, mu: float) -> None: ...
+
+class Surface:
+    pass
+
+class HalfSpace(Surface):
+    def __init__(self, point: Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')], normal: Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')]) -> None: ...
+
+class PositionUpdate(enum.Enum):
+    DOUBLE_AVERAGE = 0
+
+    SINGLE_AVERAGE = 1
+
+class IntegratorFactory:
+    pass
+
+def expo(kernel: KernelOptions, position_update: PositionUpdate) -> IntegratorFactory: ...
+
+def explicit_euler() -> IntegratorFactory: ...
+
+def semi_implicit_euler() -> IntegratorFactory: ...
+
+class State:
+    def __init__(self, t: float, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], active: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C')], slipping: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C')], p0: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')], dp0: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]) -> None: ...
+
+    @property
+    def t(self) -> float: ...
+
+    @property
+    def q(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]: ...
+
+    @property
+    def v(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]: ...
+
+    @property
+    def active(self) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C')]: ...
+
+    @property
+    def slipping(self) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C')]: ...
+
+    @property
+    def p0(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]: ...
+
+    @property
+    def dp0(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]: ...
+
+class Divergence:
+    @property
+    def t(self) -> float: ...
+
+    @property
+    def step(self) -> int: ...
+
+    @property
+    def q(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]: ...
+
+    @property
+    def v(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]: ...
+
+class ContactSpec:
+    def __init__(self, point: int, surface: Surface | None, material: Material, anchor: Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')] | None) -> None: ...
+
+MAX_VELOCITY: float = 100000.0
+
+class Simulator:
+    def __init__(self, robot: Robot, contacts: Sequence[ContactSpec], anchor_rule: AnchorRule, projection: Projection, integrator: IntegratorFactory, dt: float) -> None: ...
+
+    def step(self, tau: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n: int = 1, wrenches: Sequence[ExternalWrench] = []) -> bool: ...
+
+    def reset(self, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> None: ...
+
+    @property
+    def state(self) -> State: ...
+
+    @state.setter
+    def state(self, arg: State, /) -> None: ...
+
+    @property
+    def t(self) -> float: ...
+
+    @property
+    def q(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]: ...
+
+    @property
+    def v(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]: ...
+
+    @property
+    def positions(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]: ...
+
+    @property
+    def velocities(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]: ...
+
+    @property
+    def forces(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]: ...
+
+    @property
+    def lam_pr(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]: ...
+
+    @property
+    def lam_pr2(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C')]: ...
+
+    @property
+    def kernel_info(self) -> KernelInfo: ...
+
+    @property
+    def divergence(self) -> Divergence | None: ...

@@ -1,0 +1,52 @@
+"""Examples run, and what is generated is up to date."""
+
+import importlib.metadata
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+import exposim as xs
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_the_example_runs(example, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(example)])
+    runpy.run_path(str(example), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+def test_the_drop_shows_expo_stable_where_the_euler_schemes_diverge(tmp_path, monkeypatch):
+    drop = runpy.run_path(str(ROOT / "examples" / "drop.py"))
+    results = {name: drop["drop"](scheme, 0.1, 5e-3, 1.5) for name, scheme in drop["INTEGRATORS"].items()}
+    assert results["Expo"].diverged_at is None
+    assert 0.19 < results["Expo"].height[-1] < 0.22
+    assert results["explicit Euler"].diverged_at is not None
+    assert results["semi-implicit Euler"].diverged_at is not None
+
+
+def test_the_readme_s_first_example_runs(capsys):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    code = text.split("```python\n", 1)[1].split("```", 1)[0]
+    exec(compile(code, "README.md", "exec"), {})
+    assert "FL_FOOT" in capsys.readouterr().out
+
+
+def test_the_stubs_are_those_of_the_extension():
+    make_stubs = runpy.run_path(str(ROOT / "tools" / "make_stubs.py"))
+    assert make_stubs["TARGET"].read_text(encoding="utf-8") == make_stubs["generate"](), "run: make stubs"
+
+
+def test_the_version_is_stated_once():
+    assert importlib.metadata.version("exposim") == xs.__version__
+    assert f"## {xs.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_public_names_are_few_and_documented():
+    assert len(xs.__all__) <= 30
+    assert all(getattr(xs, name).__doc__ for name in xs.__all__)
