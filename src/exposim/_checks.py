@@ -14,12 +14,14 @@ Array = NDArray[np.float64]
 Choice = TypeVar("Choice")
 
 
-def vector(name: str, value: ArrayLike, size: int, meaning: str) -> Array:
-    """A new float array of that size, finite."""
+def vector(name: str, value: ArrayLike, size: int | None = None, meaning: str = "") -> Array:
+    """A new float array of that size, or of any, finite."""
     array = _as_array(name, value)
-    if array.shape != (size,):
-        got = f"{array.size} entries" if array.ndim == 1 else f"shape {array.shape}"
-        raise InvalidArgument(f"{name} has {got}; give {size} ({meaning})")
+    wanted = "a vector" if size is None else f"{size} ({meaning})"
+    if array.ndim != 1:
+        raise InvalidArgument(f"{name} has shape {array.shape}; give {wanted}")
+    if size is not None and array.size != size:
+        raise InvalidArgument(f"{name} has {array.size} entries; give {wanted}")
     return finite(name, array)
 
 
@@ -43,21 +45,29 @@ def finite(name: str, array: Array) -> Array:
 def number(name: str, value: Any, unit: str, *, above: float | None = None, least: float | None = None) -> float:
     """A finite float, greater than `above` or not less than `least`."""
     bound = f" above {above:g}" if above is not None else f" of at least {least:g}" if least is not None else ""
-    try:
-        result = float(value)
-    except (TypeError, ValueError):
-        raise InvalidArgument(f"{name} is {value!r}; give a number{bound} {unit}".rstrip()) from None
+    wanted = f"a finite number{bound} {unit}".rstrip()
+    array = _as_array(name, value, wanted)
+    result = float(array) if array.ndim == 0 else np.nan
     good = np.isfinite(result) and (above is None or result > above) and (least is None or result >= least)
     if not good:
-        raise InvalidArgument(f"{name} is {result:g}; give a finite number{bound} {unit}".rstrip())
+        raise InvalidArgument(f"{name} is {value!r}; give {wanted}")
     return result
 
 
 def count(name: str, value: Any) -> int:
-    """A whole number of at least 1."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InvalidArgument(f"{name} is {value!r}; give a whole number of at least 1")
+    """A whole number of at least 1 that fits the core's counter."""
+    most = 2**31 - 1
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or not 1 <= value <= most:
+        raise InvalidArgument(f"{name} is {value!r}; give a whole number from 1 to {most}")
     return int(value)
+
+
+def flags(name: str, value: ArrayLike, size: int) -> NDArray[np.bool_]:
+    """A new array of that many truth values."""
+    array = np.array(value, dtype=object)
+    if array.shape != (size,) or not all(isinstance(each, (bool, np.bool_)) for each in array):
+        raise InvalidArgument(f"{name} is {value!r}; give {size} times True or False")
+    return array.astype(bool)
 
 
 def flag(name: str, value: Any) -> bool:
@@ -75,8 +85,16 @@ def choice(name: str, value: Any, choices: Sequence[Choice]) -> Choice:
     raise InvalidArgument(f"{name} is {value!r}; give one of {', '.join(map(repr, choices))}")
 
 
-def _as_array(name: str, value: ArrayLike) -> Array:
+def _as_array(name: str, value: ArrayLike, wanted: str = "real numbers") -> Array:
     try:
-        return np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidArgument(f"{name} is {value!r}; give real numbers") from None
+        array = np.array(value)
+        if array.dtype.kind in "biuf" or (array.dtype.kind == "O" and not _has_text(array)):
+            return array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise InvalidArgument(f"{name} is {value!r}; give {wanted}")
+
+
+def _has_text(array: NDArray[Any]) -> bool:
+    """Whether some entry is text, which NumPy would read as a number."""
+    return any(isinstance(each, (str, bytes)) for each in array.flat)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -29,25 +30,23 @@ class Material:
     friction: float = 1.0
 
     def __post_init__(self) -> None:
-        for each in _normal_and_tangential("stiffness", self.stiffness):
-            _checks.number("stiffness", each, "[N/m]", above=0.0)
-        for each in _normal_and_tangential("damping", self.damping):
-            _checks.number("damping", each, "[N·s/m]", least=0.0)
+        for each in _normal_and_tangential(self.stiffness):
+            _checks.number("stiffness", each, "[N/m], or two: (normal, tangential)", above=0.0)
+        for each in _normal_and_tangential(self.damping):
+            _checks.number("damping", each, "[N·s/m], or two: (normal, tangential)", least=0.0)
         _checks.number("friction", self.friction, "", least=0.0)
 
     def _build(self) -> _core.Material:
-        K_n, K_t = _normal_and_tangential("stiffness", self.stiffness)
-        B_n, B_t = _normal_and_tangential("damping", self.damping)
-        return _core.Material(float(K_n), float(K_t), float(B_n), float(B_t), float(self.friction))
+        K_n, K_t = map(float, _normal_and_tangential(self.stiffness))
+        B_n, B_t = map(float, _normal_and_tangential(self.damping))
+        return _core.Material(K_n, K_t, B_n, B_t, float(self.friction))
 
 
-def _normal_and_tangential(name: str, value: Scalar) -> tuple[float, float]:
-    if np.ndim(value) == 0:
-        return value, value  # type: ignore[return-value]
-    if np.shape(value) != (2,):
-        raise InvalidArgument(f"{name} is {value!r}; give one number, or two: (normal, tangential)")
-    normal, tangential = value  # type: ignore[misc]
-    return normal, tangential
+def _normal_and_tangential(value: Any) -> tuple[Any, Any]:
+    """The two of a pair, or one number twice; anything else twice too, for the checks to refuse."""
+    if isinstance(value, (tuple, list, np.ndarray)) and len(value) == 2:
+        return value[0], value[1]
+    return value, value
 
 
 class Surface(ABC):

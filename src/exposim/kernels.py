@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from exposim import _checks, _core
@@ -56,13 +55,14 @@ def integrals_with_info(
     A: ArrayLike, b: ArrayLike, x0: ArrayLike, dt: float, kernel: Kernel = "expm", *, balance: bool = True
 ) -> tuple[Array, Array, KernelInfo]:
     """As :func:`integrals`, and what it took: ``.degree``, ``.squarings``, ``.products``."""
-    n = np.shape(x0)[0] if np.ndim(x0) == 1 else 0
+    x0 = _checks.vector("x0", x0)
+    n = len(x0)
     if n == 0:
-        raise InvalidArgument(f"x0 has shape {np.shape(x0)}; give a vector of at least one entry")
+        raise InvalidArgument("x0 has 0 entries; give a vector of at least one")
     return _core.integrals(
         _checks.matrix("A", A, n, n),
         _checks.vector("b", b, n, "as many as x0"),
-        _checks.vector("x0", x0, n, "finite"),
+        x0,
         _checks.number("dt", dt, "[s]", above=0.0),
         _options(kernel, balance),
     )
@@ -72,6 +72,6 @@ def _options(kernel: Kernel, balance: bool) -> _core.KernelOptions:
     balance = _checks.flag("balance", balance)
     if isinstance(kernel, Pade):
         return _core.KernelOptions(_core.KernelMethod.PADE, kernel.degree, balance)
-    if kernel == "expm":
+    if isinstance(kernel, str) and kernel == "expm":
         return _core.KernelOptions(_core.KernelMethod.EXPM, 0, balance)
     raise InvalidArgument(f"kernel is {kernel!r}; give 'expm' or Pade(degree)")

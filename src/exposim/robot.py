@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from exposim import _checks, _core
 from exposim._checks import Array
-from exposim.errors import InvalidArgument, UnknownFrame, UnsupportedModel, did_you_mean
+from exposim._models import distance_from_unit, from_bytes, joints_of, refuse_what_cannot_be_simulated, to_bytes
+from exposim.errors import InvalidArgument, UnknownFrame, did_you_mean
 from exposim.ground import Material, Point
 
 # How far from unit length a quaternion may be given; closer, it is normalised.
@@ -88,17 +89,15 @@ class Robot:
     ):
         if not isinstance(model, pin.Model):
             raise InvalidArgument(f"model is a {type(model).__name__}; give a pinocchio.Model")
-        self._model = model
         self._name = str(name or model.name or "robot")
-        self._contact_points = tuple(contact_points)
-        self._source = source
-        self._package_dirs = tuple(package_dirs)
-
-        self._refuse_what_cannot_be_simulated()
-        self._check_contact_points()
+        refuse_what_cannot_be_simulated(model, self._name)
+        self._given_model = model
+        self._model = model.copy()  # what happens to the original later is of no effect
+        self._contact_points = self._check_contact_points(contact_points)
         self._q0: Array = self.check_configuration(pin.neutral(model) if q0 is None else q0, name="q0")
         self._actuated_joints = self._check_actuated_joints(actuated_joints)
-        self._core  # noqa: B018  copies the model: what happens to the original later is of no effect
+        self._source = source
+        self._package_dirs = tuple(package_dirs)
 
     # What it is.
 
@@ -110,7 +109,17 @@ class Robot:
     @property
     def model(self) -> pin.Model:
         """The Pinocchio model that was given."""
-        return self._model
+        return self._given_model
+
+    @property
+    def nq(self) -> int:
+        """Size of a configuration."""
+        return int(self._model.nq)
+
+    @property
+    def nv(self) -> int:
+        """Size of a velocity: the number of degrees of freedom."""
+        return int(self._model.nv)
 
     @property
     def q0(self) -> Array:
@@ -166,7 +175,7 @@ class Robot:
 
     def __repr__(self) -> str:
         return (
-            f"Robot({self._name!r}, nq={self._model.nq}, nv={self._model.nv}, "
+            f"Robot({self._name!r}, nq={self.nq}, nv={self.nv}, "
             f"{len(self._actuated_joints)} actuated joints, {len(self._contact_points)} contact points)"
         )
 
@@ -207,6 +216,10 @@ class Robot:
             package_dirs=self._package_dirs,
         )
 
+    def _start_at(self, q0: ArrayLike) -> None:
+        """For the loader alone, which needs the robot to find out where it starts."""
+        self._q0 = self.check_configuration(q0, "q0")
+
     def locate(self, frame: str) -> tuple[int, pin.SE3]:
         """Joint that carries a frame, and the frame's placement in it.
 
@@ -214,9 +227,10 @@ class Robot:
         """
         found = [f for f in self._model.frames if f.name == frame]
         if not found:
-            feet = f" Feet of this robot: {', '.join(self.feet)}" if self._contact_points else ""
-            near = did_you_mean(frame, (f.name for f in self._model.frames)) or "."
-            raise UnknownFrame(f"frame {frame!r} is not in robot {self._name!r}{near}{feet}")
+            near = did_you_mean(str(frame), (f.name for f in self._model.frames))
+            raise UnknownFrame(
+                f"frame {frame!r} is not in robot {self._name!r}{near or '; robot.model.frames has those that are'}"
+            )
         best = min(found, key=lambda f: f.type != pin.FrameType.BODY)
         return int(best.parentJoint), best.placement
 
@@ -226,7 +240,7 @@ class Robot:
         q = _checks.vector(name, q, model.nq, f"nq of {self._name}")
         for joint, joint_name in zip(model.joints[1:], list(model.names)[1:], strict=True):
             part = slice(joint.idx_q, joint.idx_q + joint.nq)
-            off = _distance_from_unit(joint, q[part])
+            off = distance_from_unit(joint, q[part])
             if off > QUATERNION_TOLERANCE:
                 raise InvalidArgument(
                     f"{name} has a quaternion (or cosine and sine) of length off by {off:.3g} at joint {joint_name!r}, "
@@ -242,75 +256,55 @@ class Robot:
             points.append(_core.ContactPoint(joint, placement.act(np.array(point.offset)), point.radius))
         return _core.Robot(self._model.saveToString(), points, list(self.actuated_dofs))
 
+    def joints_of(self, in_q: NDArray[np.bool_], in_v: NDArray[np.bool_]) -> tuple[str, ...]:
+        """Names of the joints with a marked entry in q or v."""
+        return joints_of(self._model, in_q, in_v)
+
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_core"}
+        kept = {key: value for key, value in self.__dict__.items() if key not in ("_core", "_given_model")}
+        return kept | {"_model": to_bytes(self._model)}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        self._model = from_bytes(kept["_model"])
+        self._given_model = self._model.copy()
 
     # Checks at construction.
 
-    def _refuse_what_cannot_be_simulated(self) -> None:
-        model = self._model
-        if model.nv == 0:
-            raise UnsupportedModel(
-                f"robot {self._name!r} has no degree of freedom; load it with floating_base=True to let it move"
-            )
-        if len(model.mimicking_joints) > 0:
-            names = ", ".join(model.names[i] for i in model.mimicking_joints)
-            raise UnsupportedModel(
-                f"robot {self._name!r} has mimic joints ({names}), for which Pinocchio has no forward dynamics; "
-                f"load the model without them (in pinocchio: mimic=False)"
-            )
-        M = pin.crba(model, model.createData(), pin.neutral(model))
-        eigenvalues, vectors = np.linalg.eigh(np.triu(M) + np.triu(M, 1).T)
-        if not eigenvalues[0] > 1e-12 * eigenvalues[-1]:
-            dof = int(np.abs(vectors[:, 0]).argmax())
-            joint = next(j for j in range(1, model.njoints) if dof < model.idx_vs[j] + model.nvs[j])
-            raise UnsupportedModel(
-                f"robot {self._name!r} has a mass matrix that is not positive definite at its neutral configuration: "
-                f"nothing that joint {model.names[joint]!r} moves has inertia; give its links mass, or armature"
-            )
-
-    def _check_contact_points(self) -> None:
-        for point in self._contact_points:
-            if not isinstance(point, ContactPoint):
-                raise InvalidArgument(f"contact_points has {point!r}; give exposim.ContactPoint objects")
+    def _check_contact_points(self, points: Iterable[ContactPoint]) -> tuple[ContactPoint, ...]:
+        if not isinstance(points, Iterable):
+            raise InvalidArgument(f"contact_points is {points!r}; give a list of exposim.ContactPoint objects")
+        points = tuple(points)
+        if not all(isinstance(point, ContactPoint) for point in points):
+            raise InvalidArgument(f"contact_points has {points!r}; give exposim.ContactPoint objects only")
+        for point in points:
             self.locate(point.frame)
-        for name in self.feet:
-            if self.feet.count(name) > 1:
-                raise InvalidArgument(
-                    f"contact_points has the name {name!r} more than once; give each point a name of its own (name=...)"
-                )
+        names = [point.name for point in points]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise InvalidArgument(
+                f"contact_points has the name {twice[0]!r} more than once; give each point a name of its own (name=...)"
+            )
+        return points
 
     def _check_actuated_joints(self, names: Sequence[str] | None) -> tuple[str, ...]:
         movable = list(self._model.names)[1:]
         if names is None:
             return tuple(movable[1:] if self.has_floating_base else movable)
-        for name in names:
+        if isinstance(names, str) or not isinstance(names, Iterable):
+            raise InvalidArgument(f"actuated_joints is {names!r}; give a list of names of joints")
+        for name in (names := tuple(names)):
             if name not in movable:
-                raise InvalidArgument(
-                    f"actuated_joints has {name!r}, which is no joint of {self._name!r}{did_you_mean(name, movable)}"
-                )
-        if len(set(names)) < len(names):
-            raise InvalidArgument(f"actuated_joints has a name more than once: {', '.join(names)}")
-        return tuple(names)
+                near = did_you_mean(str(name), movable)
+                raise InvalidArgument(f"actuated_joints has {name!r}, which is no joint of {self._name!r}{near}")
+            if names.count(name) > 1:
+                raise InvalidArgument(f"actuated_joints has {name!r} more than once; give each joint once")
+        return names
 
     def _per_dof(self, name: str, value: ArrayLike, present: Array) -> Array:
-        if np.ndim(value) == 0:
+        if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, np.ndarray)):
             present[list(self.actuated_dofs)] = _checks.number(name, value, "", least=0.0)
             return present
-        given = _checks.vector(name, value, self._model.nv, f"nv of {self._name}, or one number")
+        given = _checks.vector(name, value, self.nv, f"nv of {self._name}, or one number")
         for i, each in enumerate(given):
             _checks.number(f"{name}[{i}]", each, "", least=0.0)
         return given
-
-
-def _distance_from_unit(joint: Any, q: Array) -> float:
-    """How far the unit vectors in a joint's configuration are from length one."""
-    kind = joint.shortname()
-    if kind == "JointModelComposite":
-        parts = list(joint.extract().joints)
-        return max(_distance_from_unit(j, q[j.idx_q - joint.idx_q :][: j.nq]) for j in parts)
-    if kind in ("JointModelFreeFlyer", "JointModelSpherical"):
-        return abs(float(np.linalg.norm(q[-4:])) - 1.0)
-    if kind == "JointModelPlanar" or (joint.nq == 2 and joint.nv == 1):  # an angle as cosine and sine
-        return abs(float(np.linalg.norm(q[-2:])) - 1.0)
-    return 0.0

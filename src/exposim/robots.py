@@ -133,9 +133,9 @@ def load_robot(
             file or model itself says for MJCF and Pinocchio models.
         package_dirs: Folders in which ``package://`` addresses of meshes are looked up.
         contact_points: Where the robot may touch something. Known robots have theirs; others have none.
-        q0: Configuration to start from. By default known robots stand with their feet on z = 0, others are in
-            the first reference configuration of the model or else its neutral one, with the lowest contact point
-            of a floating base on z = 0.
+        q0: Configuration to start from. By default known robots stand with their feet on z = 0. Others are in the
+            alphabetically first reference configuration of the model (a keyframe of MJCF), or else its neutral one
+            with the lowest contact point of a floating base on z = 0.
         name: For messages and tables.
 
     Warns:
@@ -144,28 +144,29 @@ def load_robot(
     """
     if floating_base is not None:
         floating_base = _checks.flag("floating_base", floating_base)
-    folders = [_folder("package_dirs", folder) for folder in package_dirs]
+    folders = _folders(package_dirs)
+    known = KNOWN_ROBOTS.get(_normalised(source))
     if isinstance(source, pin.Model):
         _refuse_floating_base("a pinocchio.Model", floating_base)
-        robot = Robot(source, contact_points or (), q0=q0, name=name, package_dirs=folders)
         path = None
-    elif (known := KNOWN_ROBOTS.get(_normalised(source))) is not None:
+        robot = Robot(source, () if contact_points is None else contact_points, q0=q0, name=name, package_dirs=folders)
+    elif known is not None:
         _refuse_floating_base("a known robot", floating_base)
-        robot = _load_known(_normalised(source), known, contact_points, q0, name)
         path = None
+        robot = _load_known(_normalised(source), known, contact_points, q0, name)
     else:
         path = _model_file(source)
         model = _read_mjcf(path, floating_base) if path.suffix.lower() == ".xml" else _read_urdf(path, floating_base)
         robot = Robot(
             model,
-            contact_points or (),
+            () if contact_points is None else contact_points,
             q0=q0,
             name=name or model.name or path.stem,
             source=path,
             package_dirs=folders,
         )
-    if q0 is None and not isinstance(source, pin.Model) and path is not None:
-        robot = robot.replace(q0=_starting_configuration(robot))
+    if q0 is None and known is None:
+        robot._start_at(_starting_configuration(robot))
     _warn_of_what_is_not_simulated(robot, path)
     return robot
 
@@ -240,14 +241,17 @@ def _robot_data_folder() -> Path:
     return Path(str(package.locate_file("cmeel.prefix/share/example-robot-data/robots"))).resolve()
 
 
-def _normalised(source: str | PathLike[str]) -> str:
+def _normalised(source: object) -> str:
     return source.lower().replace("-", "_") if isinstance(source, str) else ""
 
 
-def _folder(name: str, value: str | PathLike[str]) -> Path:
-    if not isinstance(value, (str, PathLike)) or not Path(value).is_dir():
-        raise InvalidArgument(f"{name} has {value!r}, which is not a folder; give folders that exist")
-    return Path(value).resolve()
+def _folders(package_dirs: Sequence[str | PathLike[str]]) -> list[Path]:
+    if isinstance(package_dirs, (str, bytes)) or not isinstance(package_dirs, Iterable):
+        raise InvalidArgument(f"package_dirs is {package_dirs!r}; give a list of folders")
+    for folder in package_dirs:
+        if not isinstance(folder, (str, PathLike)) or not Path(folder).is_dir():
+            raise InvalidArgument(f"package_dirs has {folder!r}, which is not a folder; give folders that exist")
+    return [Path(folder).resolve() for folder in package_dirs]
 
 
 def _model_file(source: str | PathLike[str]) -> Path:
@@ -268,10 +272,13 @@ def _model_file(source: str | PathLike[str]) -> Path:
                 f"any other is loaded by the path of its .urdf or .xml file"
             )
         raise UnsupportedModel(f"{path} is neither a .urdf nor an MJCF .xml file")
-    if not path.is_file():
-        others = [p.name for p in path.parent.glob("*") if p.suffix.lower() in (".urdf", ".xml")]
-        raise UnknownFile(f"there is no file {path}{did_you_mean(path.name, others)}")
-    return path.resolve()
+    try:
+        if path.is_file():
+            return path.resolve()
+        beside = [p.name for p in path.parent.glob("*") if p.suffix.lower() in (".urdf", ".xml") and p.is_file()]
+    except (OSError, ValueError):  # a name too long, or with a null character
+        beside = []
+    raise UnknownFile(f"there is no file {path}{did_you_mean(path.name, beside)}")
 
 
 def _refuse_floating_base(what: str, floating_base: bool | None) -> None:
@@ -285,7 +292,7 @@ def _read_urdf(path: Path, floating_base: bool | None) -> pin.Model:
     try:
         return pin.buildModelFromUrdf(str(path), *base)
     except Exception as error:  # Boost.Python turns C++ errors into many types
-        raise ModelParseError(f"{path} is not a valid URDF file: {_first_line(error)}") from None
+        raise ModelParseError(f"{path} is not a valid URDF file: {_reason(error)}") from None
 
 
 def _read_mjcf(path: Path, floating_base: bool | None) -> pin.Model:
@@ -296,33 +303,43 @@ def _read_mjcf(path: Path, floating_base: bool | None) -> pin.Model:
     if floating_base is False and is_free:
         raise InvalidArgument(f"floating_base is False, but the file {path} has a free joint; remove it there")
     try:
-        if floating_base and not is_free:
-            return pin.buildModelFromMJCF(str(path), pin.JointModelFreeFlyer(), "root_joint")[0]
-        return pin.buildModelFromMJCF(str(path))
+        if not floating_base or is_free:
+            return pin.buildModelFromMJCF(str(path))
+        model = pin.buildModelFromMJCFAndRootJoint(str(path), pin.JointModelFreeFlyer())
     except Exception as error:  # Boost.Python turns C++ errors into many types
-        raise ModelParseError(f"{path} is not a valid MJCF file: {_first_line(error)}") from None
+        raise ModelParseError(f"{path} is not a valid MJCF file: {_reason(error)}") from None
+    if not (model.njoints > 1 and model.joints[1].shortname() == "JointModelFreeFlyer"):
+        raise InvalidArgument(f"floating_base is True, but the base of {path} has a joint; put a <freejoint/> there")
+    return model
 
 
 def _parse_xml(path: Path, root_tag: str, kind: str) -> ElementTree.Element:
     try:
         root = ElementTree.parse(path).getroot()
-    except (ElementTree.ParseError, UnicodeDecodeError) as error:
+    except (ElementTree.ParseError, ValueError, LookupError) as error:  # the latter two: of its encoding
         raise ModelParseError(f"{path} is not a valid {kind} file: {error}") from None
     if root.tag != root_tag:
         raise ModelParseError(f"{path} is not a {kind} file: its root is <{root.tag}>, not <{root_tag}>")
     return root
 
 
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+def _reason(error: Exception) -> str:
+    """What Pinocchio says, less where in its source it says it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if any(line.startswith("message:") for line in lines):
+        start = next(i for i, line in enumerate(lines) if line.startswith("message:"))
+        lines = [lines[start].removeprefix("message:").strip(), *lines[start + 1 :]]
+    return next(filter(None, lines), type(error).__name__)
 
 
 def _starting_configuration(robot: Robot) -> Array:
-    """The first reference configuration, or the neutral one with the lowest contact point on z = 0."""
+    """A reference configuration, or the neutral one with the lowest contact point on z = 0."""
     model = robot.model
-    references = [entry.data() for entry in model.referenceConfigurations]
-    if references:
-        return np.array(references[0])
+    references = {entry.key(): entry.data() for entry in model.referenceConfigurations}
+    initial = references.pop("qpos0", None)  # every MJCF file has it; a keyframe says more
+    for reference in [*references.values(), initial]:
+        if reference is not None:
+            return np.array(reference)
     q = robot.q0
     if robot.has_floating_base and robot.contact_points:
         q[2] -= _heights(robot, model.createData(), q)[0].min()

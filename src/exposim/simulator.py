@@ -130,7 +130,7 @@ class Simulator:
             v: Velocity, (nv,); by default at rest.
         """
         q = self._robot.q0 if q is None else self._robot.check_configuration(q)
-        nv = self._robot.model.nv
+        nv = self._robot.nv
         v = np.zeros(nv) if v is None else _checks.vector("v", v, nv, f"nv of {self._robot.name}")
         self._core.reset(q, v)
         self._divergence = None
@@ -156,12 +156,13 @@ class Simulator:
         """
         if self._divergence is not None and self._on_divergence == "stop":
             return
+        forces = () if wrenches is None else self._wrenches(wrenches)
         try:
-            good = self._core.step(tau, n, () if wrenches is None else self._wrenches(wrenches))  # type: ignore[arg-type]
+            good = self._core.step(tau, n, forces)  # type: ignore[arg-type]
         except (TypeError, ValueError):
             # Not an array of floats, or not a good one: say so, or make it one. Checked here only, for speed.
             tau = None if tau is None else self._check_tau(tau)
-            good = self._core.step(tau, _checks.count("n", n), self._wrenches(wrenches or {}))
+            good = self._core.step(tau, _checks.count("n", n), forces)
         if not good:
             self._divergence = self._describe_divergence()
             if self._on_divergence == "raise":
@@ -270,9 +271,14 @@ class Simulator:
     # Details.
 
     def _check_tau(self, tau: ArrayLike) -> Array:
-        nv, actuated = self._robot.model.nv, len(self._robot.actuated_dofs)
-        size = actuated if np.shape(tau) == (actuated,) else nv
-        return _checks.vector("tau", tau, size, f"one per degree of freedom, or {actuated}, one per actuated joint")
+        nv, actuated = self._robot.nv, len(self._robot.actuated_dofs)
+        array = _checks.vector("tau", tau)
+        if array.size not in (nv, actuated):
+            raise InvalidArgument(
+                f"tau has {array.size} entries; give {nv} (one per degree of freedom) "
+                f"or {actuated} (one per actuated joint)"
+            )
+        return array
 
     def _wrenches(self, wrenches: Mapping[str, ArrayLike]) -> list[_core.ExternalWrench]:
         if not isinstance(wrenches, Mapping):
@@ -287,26 +293,19 @@ class Simulator:
     def _check_state(self, state: State) -> _core.State:
         if not isinstance(state, State):
             raise InvalidArgument(f"state is a {type(state).__name__}; give what sim.state returned")
-        count, model = len(self._pairs), self._robot.model
-        sizes = (
-            len(state.q),
-            len(state.v),
-            len(state.active),
-            len(state.slipping),
-            len(state.p0),
-            len(state.dp0),
-        )
-        if sizes != (model.nq, model.nv, count, count, count, count):
+        nq, nv, count = self._robot.nq, self._robot.nv, len(self._pairs)
+        sizes = tuple(map(np.size, (state.q, state.v, state.active)))
+        if sizes != (nq, nv, count):
             raise StateMismatch(
                 f"state has nq, nv = {sizes[:2]} and {sizes[2]} contacts; this simulator of {self._robot.name!r} has "
-                f"{(model.nq, model.nv)} and {count}; restore it in a simulator of the same robot and ground"
+                f"{(nq, nv)} and {count}; restore it in a simulator of the same robot and ground"
             )
         return _core.State(
             _checks.number("state.t", state.t, "[s]"),
             self._robot.check_configuration(state.q, "state.q", normalise=False),
-            _checks.vector("state.v", state.v, model.nv, "nv"),
-            np.asarray(state.active, dtype=bool),
-            np.asarray(state.slipping, dtype=bool),
+            _checks.vector("state.v", state.v, nv, "nv"),
+            _checks.flags("state.active", state.active, count),
+            _checks.flags("state.slipping", state.slipping, count),
             _checks.matrix("state.p0", state.p0, count, 3),
             _checks.matrix("state.dp0", state.dp0, count, 3),
         )
@@ -314,15 +313,9 @@ class Simulator:
     def _describe_divergence(self) -> SimulationDiverged:
         found = self._core.divergence
         assert found is not None
-        model = self._robot.model
         bad_q = ~np.isfinite(found.q)
         bad_v = ~(np.abs(found.v) < MAX_VELOCITY)  # also true for NaN
-        joints = tuple(
-            model.names[i]
-            for i, joint in enumerate(model.joints)
-            if i > 0
-            and (bad_q[joint.idx_q : joint.idx_q + joint.nq].any() or bad_v[joint.idx_v : joint.idx_v + joint.nv].any())
-        )
+        joints = self._robot.joints_of(bad_q, bad_v)
         advice = "take a smaller dt, or check the torques"
         if not isinstance(self._integrator, Expo):
             advice = f"{type(self._integrator).__name__} needs a smaller dt than {self._dt:g} s here, or take Expo()"

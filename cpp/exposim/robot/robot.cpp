@@ -2,6 +2,7 @@
 
 #include <boost/archive/text_iarchive.hpp>
 #include <boost/archive/text_oarchive.hpp>
+#include <boost/math/special_functions/nonfinite_num_facets.hpp>
 #include <boost/serialization/array.hpp>
 #include <boost/serialization/map.hpp>
 #include <boost/serialization/nvp.hpp>
@@ -14,6 +15,8 @@
 #include <pinocchio/multibody/joint.hpp>
 #include <pinocchio/serialization/archive.hpp>
 #include <pinocchio/serialization/eigen.hpp>
+#include <locale>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -47,7 +50,9 @@ namespace {
 std::shared_ptr<const PinocchioModel> load_model(const std::string& serialized_model) {
   auto loaded = std::make_shared<PinocchioModel>();
   try {
-    pinocchio::serialization::loadFromString(loaded->model, serialized_model);
+    std::istringstream stream(serialized_model);
+    stream.imbue(std::locale(stream.getloc(), new boost::math::nonfinite_num_get<char>));  // infinite joint limits
+    pinocchio::serialization::loadFromStringStream(loaded->model, stream);
   } catch (const std::exception& error) {
     throw std::invalid_argument(std::string("cannot read the serialized model: ") + error.what());
   }

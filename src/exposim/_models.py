@@ -1,0 +1,103 @@
+"""What has to be known of a Pinocchio model before it can be simulated."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from exposim._checks import Array
+from exposim.errors import UnsupportedModel
+
+
+def refuse_what_cannot_be_simulated(model: pin.Model, name: str) -> None:
+    """Raises UnsupportedModel for a model without a forward dynamics."""
+    if model.nv == 0:
+        raise UnsupportedModel(
+            f"robot {name!r} has no degree of freedom; load it with floating_base=True to let it move"
+        )
+    if len(model.mimicking_joints) > 0:
+        names = ", ".join(model.names[i] for i in model.mimicking_joints)
+        raise UnsupportedModel(
+            f"robot {name!r} has mimic joints ({names}), for which Pinocchio has no forward dynamics; "
+            f"load the model without them (in pinocchio: mimic=False)"
+        )
+    for what, values in _numbers_of(model).items():
+        if not np.isfinite(values).all():
+            raise UnsupportedModel(f"robot {name!r} has numbers in its {what} that are not finite; mend the model")
+        if what in ("damping", "armature") and np.any(np.asarray(values) < 0.0):
+            raise UnsupportedModel(f"robot {name!r} has a negative {what}; mend the model, or use robot.replace")
+    if (joint := _joint_without_inertia(model)) is not None:
+        raise UnsupportedModel(
+            f"robot {name!r} has a mass matrix that is not positive definite: nothing that joint {joint!r} moves has "
+            f"inertia; give its links mass, or armature"
+        )
+
+
+def distance_from_unit(joint: Any, q: Array) -> float:
+    """How far the unit vectors (quaternion, cosine and sine) in a joint's configuration are from length one."""
+    kind = joint.shortname()
+    if kind == "JointModelComposite":
+        parts = list(joint.extract().joints)
+        return max(distance_from_unit(j, q[j.idx_q - joint.idx_q :][: j.nq]) for j in parts)
+    if kind in ("JointModelFreeFlyer", "JointModelSpherical"):
+        return abs(math.hypot(*q[-4:]) - 1.0)
+    if kind == "JointModelPlanar" or (joint.nq == 2 and joint.nv == 1):
+        return abs(math.hypot(*q[-2:]) - 1.0)
+    return 0.0
+
+
+def joints_of(model: pin.Model, in_q: NDArray[np.bool_], in_v: NDArray[np.bool_]) -> tuple[str, ...]:
+    """Names of the joints with a marked entry in q or v."""
+    return tuple(
+        model.names[i]
+        for i, joint in enumerate(model.joints)
+        if i > 0
+        and (in_q[joint.idx_q : joint.idx_q + joint.nq].any() or in_v[joint.idx_v : joint.idx_v + joint.nv].any())
+    )
+
+
+def to_bytes(model: pin.Model) -> bytes:
+    """The model as bytes. Pinocchio's own pickling cannot read back the infinite limits that it writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        model.saveToBinary(str(path))
+        return path.read_bytes()
+
+
+def from_bytes(data: bytes) -> pin.Model:
+    """The model that :func:`to_bytes` was given."""
+    model = pin.Model()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        path.write_bytes(data)
+        model.loadFromBinary(str(path))
+    return model
+
+
+def _numbers_of(model: pin.Model) -> dict[str, Any]:
+    return {
+        "gravity": model.gravity.vector,
+        "damping": model.damping,
+        "armature": model.armature,
+        "inertias": [inertia.toDynamicParameters() for inertia in list(model.inertias)[1:]],
+        "joint placements": [placement.homogeneous for placement in model.jointPlacements],
+        "frames": [frame.placement.homogeneous for frame in model.frames],
+    }
+
+
+def _joint_without_inertia(model: pin.Model) -> str | None:
+    """A joint that makes the mass matrix singular, if there is one, at a configuration with nothing special to it."""
+    q = pin.integrate(model, pin.neutral(model), 0.3 * np.cos(np.arange(1.0, model.nv + 1.0)))
+    M = pin.crba(model, model.createData(), q)
+    eigenvalues, vectors = np.linalg.eigh(np.triu(M) + np.triu(M, 1).T)
+    if eigenvalues[0] > 1e-12 * eigenvalues[-1]:
+        return None
+    worst = np.zeros(model.nv, dtype=bool)
+    worst[np.abs(vectors[:, 0]).argmax()] = True
+    return joints_of(model, np.zeros(model.nq, dtype=bool), worst)[0]
