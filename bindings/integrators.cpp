@@ -1,6 +1,8 @@
 #include "bindings.hpp"
 #include "exposim/integrators/explicit_euler.hpp"
 #include "exposim/integrators/expo.hpp"
+#include "exposim/integrators/implicit_euler.hpp"
+#include "exposim/integrators/runge_kutta4.hpp"
 #include "exposim/integrators/semi_implicit_euler.hpp"
 
 namespace nb = nanobind;
@@ -30,6 +32,8 @@ void bind_integrators(nb::module_& m) {
   bind_integrator<Expo, KernelOptions, Expo::PositionUpdate>(m, "expo", nb::arg("kernel"), nb::arg("position_update"));
   bind_integrator<ExplicitEuler>(m, "explicit_euler");
   bind_integrator<SemiImplicitEuler>(m, "semi_implicit_euler");
+  bind_integrator<RungeKutta4>(m, "runge_kutta4");
+  bind_integrator<ImplicitEuler, double, int>(m, "implicit_euler", nb::arg("tolerance"), nb::arg("max_iterations"));
 }
 
 }  // namespace exposim

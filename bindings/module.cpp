@@ -1,6 +1,7 @@
 #include "bindings.hpp"
 
 NB_MODULE(_core, m) {
+  nanobind::set_leak_warnings(false);  // a robot kept in a global or a cache until exit is no leak
   m.doc() = "C++ core of exposim: takes validated input; the package around it is what people use.";
   m.attr("PINOCCHIO_VERSION") = EXPOSIM_PINOCCHIO_VERSION;
   exposim::bind_kernels(m);

@@ -3,6 +3,7 @@
 #include <nanobind/eigen/dense.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
@@ -11,6 +12,7 @@
 #include <stdexcept>
 
 #include "bindings.hpp"
+#include "exposim/integrators/implicit_euler.hpp"
 
 namespace nb = nanobind;
 
@@ -100,6 +102,20 @@ bool step(SharedSimulator& self, std::optional<Tau> tau, int n, std::vector<Exte
   return good;
 }
 
+/// g and ∂g/∂v⁺ of an implicit Euler step, for tests.
+std::pair<VectorXd, Eigen::MatrixXd> linearise(SharedSimulator& self, const VectorXd& tau,
+                                               const std::vector<ExternalWrench>& wrenches, const VectorXd& v_next) {
+  const std::lock_guard lock(self.mutex);
+  Simulator& simulator = self.simulator;
+  auto* implicit = dynamic_cast<ImplicitEuler*>(&simulator.integrator());
+  if (!implicit) throw std::invalid_argument("the integrator is not implicit");
+  std::pair<VectorXd, Eigen::MatrixXd> result;
+  implicit->linearise(simulator.scene(), simulator.state(), {tau, wrenches}, simulator.dt(), v_next, result.first,
+                      result.second);
+  simulator.scene().evaluate(simulator.state());
+  return result;
+}
+
 /// Calls a reader of the simulator under its lock.
 template <typename Function>
 auto locked(Function function) {
@@ -164,6 +180,17 @@ void bind_simulator(nb::module_& m) {
       .def_prop_ro("q", [](const Divergence& self) { return VectorXd(self.q); })
       .def_prop_ro("v", [](const Divergence& self) { return VectorXd(self.v); });
 
+  nb::class_<NewtonInfo>(m, "NewtonInfo")
+      .def_ro("iterations", &NewtonInfo::iterations)
+      .def_ro("converged", &NewtonInfo::converged)
+      .def_ro("residual", &NewtonInfo::residual);
+
+  nb::class_<NewtonStatistics>(m, "NewtonStatistics")
+      .def_ro("steps", &NewtonStatistics::steps)
+      .def_ro("iterations", &NewtonStatistics::iterations)
+      .def_ro("max_iterations", &NewtonStatistics::max_iterations)
+      .def_ro("not_converged", &NewtonStatistics::not_converged);
+
   nb::class_<ContactSpec>(m, "ContactSpec")
       .def(
           "__init__",
@@ -194,6 +221,32 @@ void bind_simulator(nb::module_& m) {
                      const std::lock_guard lock(self.mutex);
                      self.simulator.set_state(state);
                    })
+      .def("linearise", &linearise, nb::arg("tau"), nb::arg("wrenches"), nb::arg("v_next"))
+      .def(
+          "predict_forces",
+          [](SharedSimulator& self, const VectorXd& times, std::optional<VectorXd> tau) {
+            nb::gil_scoped_release release;
+            const std::lock_guard lock(self.mutex);
+            if (tau) self.set_tau(*tau);
+            return self.simulator.predict_forces(times, self.input);
+          },
+          nb::arg("times"), nb::arg("tau").none())
+      .def("enable_profiler",
+           [](SharedSimulator& self, bool on) {
+             nb::gil_scoped_release release;
+             const std::lock_guard lock(self.mutex);
+             self.simulator.scene().profiler.enable(on);
+           })
+      .def_prop_ro("profile",
+                   [](SharedSimulator& self) {
+                     const std::lock_guard lock(self.mutex);
+                     std::vector<std::pair<long, double>> entries;
+                     for (const Stage stage : {Stage::kContacts, Stage::kTerms, Stage::kKernel, Stage::kIntegration}) {
+                       const Profiler::Entry& entry = self.simulator.scene().profiler.entry(stage);
+                       entries.emplace_back(entry.count, std::chrono::duration<double>(entry.total).count());
+                     }
+                     return entries;
+                   })
       .def_prop_ro("t", locked([](const Simulator& simulator) { return simulator.state().t; }))
       .def_prop_ro("q", locked([](const Simulator& simulator) { return VectorXd(simulator.state().q); }))
       .def_prop_ro("v", locked([](const Simulator& simulator) { return VectorXd(simulator.state().v); }))
@@ -212,6 +265,8 @@ void bind_simulator(nb::module_& m) {
       .def_prop_ro("lam_pr", locked([](const Simulator& simulator) { return RowMatrixX3d(simulator.info().lam_pr); }))
       .def_prop_ro("lam_pr2", locked([](const Simulator& simulator) { return RowMatrixX3d(simulator.info().lam_pr2); }))
       .def_prop_ro("kernel_info", locked([](const Simulator& simulator) { return simulator.info().kernel; }))
+      .def_prop_ro("newton_info", locked([](const Simulator& simulator) { return simulator.info().newton; }))
+      .def_prop_ro("statistics", locked([](const Simulator& simulator) { return simulator.statistics(); }))
       .def_prop_ro("divergence", locked([](const Simulator& simulator) { return simulator.divergence(); }));
 }
 

@@ -99,10 +99,11 @@ def plot(results: dict[str, Drop], weight: float, dt: float, path: Path) -> None
     highest, strongest = max(max(run.height) for run in stable), max(max(run.force) for run in stable)
     for name, run in results.items():
         for axes, values in ((top, run.height), (bottom, run.force)):
-            axes.plot(run.t, values, color=COLOURS[name], label=name, lw=1.6)
+            on_top = 3 if run.diverged_at is None else 2
+            axes.plot(run.t, values, color=COLOURS[name], label=name, lw=1.6, zorder=on_top)
             if run.diverged_at is not None:
                 shown = np.clip(values[-1], 0.0, 1.1 * highest if axes is top else strongest)
-                axes.plot(run.t[-1], shown, "x", color=COLOURS[name], ms=8, mew=2)
+                axes.plot(run.t[-1], shown, "x", color=COLOURS[name], ms=8, mew=2, clip_on=False)
     bottom.set_yscale("symlog", linthresh=10.0)  # an impact beside the weight
     bottom.axhline(weight, color="0.5", lw=0.8, ls="--", zorder=0)
     bottom.text(0.99, weight, "weight", transform=bottom.get_yaxis_transform(), ha="right", va="bottom", color="0.4")
@@ -138,6 +139,7 @@ def main() -> None:
     weight = 9.81 * sum(inertia.mass for inertia in xs.load_robot("solo12").model.inertias)
     plot(results, weight, arguments.dt, path)
     console.print(f"Height and normal force: {path}")
+    console.print("Touchdown is noticed at the end of a step, so the impact peak is too high at large steps.")
 
 
 if __name__ == "__main__":

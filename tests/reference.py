@@ -163,13 +163,13 @@ class ReferenceSimulator:
         points: Sequence[Point],
         surfaces: Sequence[HalfSpace],
         dt: float,
-        integrator: Literal["expo", "explicit_euler", "semi_implicit_euler"] = "expo",
+        integrator: Literal["expo", "explicit_euler", "semi_implicit_euler", "runge_kutta4"] = "expo",
         anchor: Literal["surface", "detected"] = "surface",
         projection: Literal["horizontal", "orthogonal"] = "horizontal",
         position_update: Literal["lam_pr2", "lam_pr"] = "lam_pr2",
     ) -> None:
         for value, valid in (
-            (integrator, ("expo", "explicit_euler", "semi_implicit_euler")),
+            (integrator, ("expo", "explicit_euler", "semi_implicit_euler", "runge_kutta4")),
             (anchor, ("surface", "detected")),
             (projection, ("horizontal", "orthogonal")),
             (position_update, ("lam_pr2", "lam_pr")),
@@ -199,6 +199,8 @@ class ReferenceSimulator:
 
     def step(self, tau: Array, wrenches: Sequence[Wrench] = ()) -> None:
         """Advance by dt under joint efforts tau (nv,) and external wrenches, both held over the step."""
+        if self.integrator == "runge_kutta4":
+            return self._step_runge_kutta4(np.asarray(tau, float), wrenches)
         dt, v = self.dt, self.v
         M, dv_bar = self._free_dynamics(np.asarray(tau, float), wrenches)
         J = [self._point_jacobian(c.point.joint, x)[:3] for c, x in zip(self.contacts, self.p, strict=True)]
@@ -218,6 +220,49 @@ class ReferenceSimulator:
             delta_q = dt * v + dt**2 / 2 * dv(self.force) if explicit else dt * v_next
 
         self.q, self.v, self.t = pin.integrate(self.model, self.q, delta_q), v_next, self.t + dt
+        self._update_kinematics()
+        self._commit_law()
+
+    def acceleration_within_step(self, q: Array, v: Array, tau: Array, wrenches: Sequence[Wrench] = ()) -> Array:
+        """dv at another (q, v), by the law as it follows from the present contacts; nothing is committed."""
+        here = self.q, self.v
+        self.q, self.v = q, v
+        self._update_kinematics()
+        force_in_joint_space = np.zeros(self.model.nv)
+        for i, contact in enumerate(self.contacts):
+            p = self._contact_point(contact)
+            J = self._point_jacobian(contact.point.joint, p)[:3]
+            p0 = self.p0[i] if self.active[i] else None
+            force = contact_law(contact, p, J @ v, p0, "surface", self.projection).force
+            force_in_joint_space += J.T @ force
+        M, dv_bar = self._free_dynamics(np.asarray(tau, float), wrenches)
+        self.q, self.v = here
+        self._update_kinematics()
+        return dv_bar + np.linalg.solve(M, force_in_joint_space)
+
+    def _step_runge_kutta4(self, tau: Array, wrenches: Sequence[Wrench]) -> None:
+        """CF4 of Celledoni, Marthinsen and Owren (2003): the classical scheme with compositions of integrate."""
+        h, q, v = self.dt, self.q, self.v
+
+        def move(q: Array, delta: Array) -> Array:
+            return pin.integrate(self.model, q, h * delta)
+
+        def stage(q: Array, v: Array) -> Array:
+            return self.acceleration_within_step(q, v, tau, wrenches)
+
+        M, dv_bar = self._free_dynamics(tau, wrenches)
+        J = [self._point_jacobian(c.point.joint, x)[:3] for c, x in zip(self.contacts, self.p, strict=True)]
+        a1 = dv_bar + np.linalg.solve(M, np.sum([Ji.T @ f for Ji, f in zip(J, self.force, strict=True)], axis=0))
+        q2, v2 = move(q, v / 2), v + h / 2 * a1
+        a2 = stage(q2, v2)
+        q3, v3 = move(q, v2 / 2), v + h / 2 * a2
+        a3 = stage(q3, v3)
+        q4, v4 = move(q2, v3 - v / 2), v + h * a3
+        a4 = stage(q4, v4)
+
+        q = move(q, (3 * v + 2 * v2 + 2 * v3 - v4) / 12)
+        self.q = move(q, (-v + 2 * v2 + 2 * v3 + 3 * v4) / 12)
+        self.v, self.t = v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4), self.t + h
         self._update_kinematics()
         self._commit_law()
 

@@ -11,6 +11,12 @@ import reference
 
 GRAVITY = 9.81
 INTEGRATORS = [each() for each in xs.Integrator.__subclasses__()]  # every registered scheme, with its defaults
+REFERENCED = {  # those that the reference simulator knows
+    xs.Expo: "expo",
+    xs.ExplicitEuler: "explicit_euler",
+    xs.SemiImplicitEuler: "semi_implicit_euler",
+    xs.RungeKutta4: "runge_kutta4",
+}
 
 
 def integrator_id(integrator):
@@ -102,13 +108,8 @@ def reference_of(sim, **options):
         position = placement.act(np.array(point.offset))
         points.append(reference.Point(joint, position, point.radius, bilateral, anchor))
     surfaces = [reference.HalfSpace(np.array(s.point), np.array(s.normal), material(s.material)) for s in sim.surfaces]
-    scheme = {
-        xs.Expo: "expo",
-        xs.ExplicitEuler: "explicit_euler",
-        xs.SemiImplicitEuler: "semi_implicit_euler",
-    }
     if isinstance(sim.integrator, xs.Expo):
         options.setdefault("position_update", sim.integrator.position_update)
     return reference.ReferenceSimulator(
-        sim.robot.model, points, surfaces, sim.dt, scheme[type(sim.integrator)], **options
+        sim.robot.model, points, surfaces, sim.dt, REFERENCED[type(sim.integrator)], **options
     )

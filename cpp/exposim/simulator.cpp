@@ -1,6 +1,10 @@
 #include "exposim/simulator.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
+
+#include "exposim/contact/contact_dynamics.hpp"
 
 namespace exposim {
 
@@ -10,58 +14,84 @@ bool is_sane(const State& state) {
   return state.q.allFinite() && state.v.allFinite() && state.v.cwiseAbs().maxCoeff() < Simulator::kMaxVelocity;
 }
 
+/// t + dt, as a multiple of dt where t is one, so that rounding does not add up.
+double time_after(double t, double dt) {
+  const double steps = std::round(t / dt);
+  return std::abs(t - steps * dt) < 1e-9 * dt * std::max(1.0, steps) ? (steps + 1.0) * dt : t + dt;
+}
+
 }  // namespace
 
 Simulator::Simulator(std::shared_ptr<const Robot> robot, std::vector<ContactPair> pairs,
                      std::vector<std::optional<Eigen::Vector3d>> anchors, std::unique_ptr<Integrator> integrator,
                      double dt)
-    : dynamics_(std::move(robot)),
-      contacts_(std::move(pairs)),
+    : scene_{Dynamics(std::move(robot)), ContactSet(std::move(pairs)), Profiler()},
       anchors_(std::move(anchors)),
       integrator_(std::move(integrator)),
       dt_(dt) {}
 
 void Simulator::reset(const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
-  state_ = State{0.0, q, v, std::vector<ContactState>(contacts_.size())};
-  dynamics_.update_kinematics(q, v);
-  for (std::size_t i = 0; i < contacts_.size(); ++i) {
-    if (!contacts_.pair(i).law.bilateral()) continue;
+  const ContactSet& contacts = scene_.contacts;
+  state_ = State{0.0, q, v, std::vector<ContactState>(contacts.size())};
+  scene_.dynamics.update_kinematics(q, v);
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    if (!contacts.pair(i).law.bilateral()) continue;
     state_.contacts[i].active = true;
-    state_.contacts[i].p0 = anchors_[i].value_or(dynamics_.point_motion(contacts_.pair(i).point).position);
+    state_.contacts[i].p0 = anchors_[i].value_or(scene_.dynamics.point_motion(contacts.pair(i).point).position);
   }
-  contacts_.commit(dynamics_, state_);
+  scene_.commit(state_);
   next_ = state_;
-  const auto rows = static_cast<Eigen::Index>(contacts_.size());
-  info_.kernel = {};
-  info_.lam_pr.setZero(rows, 3);
-  info_.lam_pr2.setZero(rows, 3);
-  steps_ = 0;
+  const auto rows = static_cast<Eigen::Index>(contacts.size());
+  info_ = StepInfo{{}, {}, Eigen::MatrixX3d::Zero(rows, 3), Eigen::MatrixX3d::Zero(rows, 3)};
+  statistics_ = {};
+  scene_.profiler.clear();
   divergence_.reset();
 }
 
 void Simulator::set_state(const State& state) {
   reset(state.q, state.v);
   state_ = state;
-  contacts_.evaluate(dynamics_, state_);
+  scene_.contacts.evaluate(scene_.dynamics, state_);
 }
 
 bool Simulator::step(const Input& input, int n) {
   for (int i = 0; i < n; ++i) {
-    integrator_->advance(dynamics_, contacts_, state_, input, dt_, next_.q, next_.v, info_);
-    next_.t = state_.t + dt_;
-    ++steps_;
+    integrator_->advance(scene_, state_, input, dt_, next_.q, next_.v, info_);
+    next_.t = time_after(state_.t, dt_);
     if (!is_sane(next_)) {
-      divergence_ = Divergence{next_.t, steps_, next_.q, next_.v};
-      dynamics_.update_kinematics(state_.q, state_.v);
-      contacts_.evaluate(dynamics_, state_);
+      divergence_ = Divergence{next_.t, statistics_.steps + 1, next_.q, next_.v};
+      scene_.evaluate(state_);
       return false;
     }
     next_.contacts = state_.contacts;
-    dynamics_.update_kinematics(next_.q, next_.v);
-    contacts_.commit(dynamics_, next_);
+    scene_.commit(next_);
     std::swap(state_, next_);
+
+    const NewtonInfo& newton = info_.newton;
+    statistics_.steps += 1;
+    statistics_.iterations += newton.iterations;
+    statistics_.max_iterations = std::max(statistics_.max_iterations, newton.iterations);
+    statistics_.not_converged += newton.converged ? 0 : 1;
   }
   return true;
+}
+
+Eigen::MatrixXd Simulator::predict_forces(const Eigen::VectorXd& times, const Input& input) {
+  const ContactSet& contacts = scene_.contacts;
+  Eigen::MatrixXd lam = Eigen::MatrixXd::Zero(times.size(), 3 * static_cast<Eigen::Index>(contacts.size()));
+  if (contacts.active().empty()) return lam;
+  ContactDynamics system;
+  system.update(scene_.dynamics, contacts, state_, input);
+  IntegralKernel kernel{KernelOptions{}};
+  for (Eigen::Index row = 0; row < times.size(); ++row) {
+    kernel.compute(system.A(), system.b(), system.x0(), times(row));
+    const Eigen::VectorXd x = system.x0() + system.A() * kernel.x_int() + times(row) * system.b();
+    Eigen::Index k = 0;
+    for (const std::size_t i : contacts.active()) {
+      lam.row(row).segment<3>(3 * static_cast<Eigen::Index>(i)) = system.force(contacts, i, k++, x);
+    }
+  }
+  return lam;
 }
 
 }  // namespace exposim

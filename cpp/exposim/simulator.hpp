@@ -5,9 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "exposim/contact/contact_set.hpp"
 #include "exposim/integrators/integrator.hpp"
-#include "exposim/robot/dynamics.hpp"
+#include "exposim/scene.hpp"
 #include "exposim/state.hpp"
 
 namespace exposim {
@@ -17,6 +16,14 @@ struct Divergence {
   double t;              ///< end of that step [s]
   long step;             ///< its number since the last reset, from 1
   Eigen::VectorXd q, v;  ///< where it led
+};
+
+/// Newton's method over all steps since the last reset.
+struct NewtonStatistics {
+  long steps = 0;
+  long iterations = 0;
+  int max_iterations = 0;
+  long not_converged = 0;
 };
 
 /// A robot among surfaces, moved by one integrator at one step.
@@ -39,22 +46,28 @@ class Simulator {
   /// Takes up to n steps with the input held. @return false if a step diverged: the state is then the last good one.
   bool step(const Input& input, int n);
 
-  const Robot& robot() const { return dynamics_.robot(); }
-  const ContactSet& contacts() const { return contacts_; }
+  /// λ(t) at the given times from now that the frozen linear contact dynamics foresee (eq:contact_forces), not
+  /// projected: one row per time, three columns per contact, zero where inactive.
+  Eigen::MatrixXd predict_forces(const Eigen::VectorXd& times, const Input& input);
+
+  const Robot& robot() const { return scene_.dynamics.robot(); }
+  const ContactSet& contacts() const { return scene_.contacts; }
+  Scene& scene() { return scene_; }
+  Integrator& integrator() { return *integrator_; }
+  const NewtonStatistics& statistics() const { return statistics_; }
   const StepInfo& info() const { return info_; }
   const std::optional<Divergence>& divergence() const { return divergence_; }
   double dt() const { return dt_; }
 
  private:
-  Dynamics dynamics_;
-  ContactSet contacts_;
+  Scene scene_;
   std::vector<std::optional<Eigen::Vector3d>> anchors_;
   std::unique_ptr<Integrator> integrator_;
   double dt_;
 
   State state_, next_;
   StepInfo info_;
-  long steps_ = 0;
+  NewtonStatistics statistics_;
   std::optional<Divergence> divergence_;
 };
 

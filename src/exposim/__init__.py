@@ -27,7 +27,7 @@ from exposim.errors import (
     UnsupportedModel,
 )
 from exposim.ground import HalfSpace, Material, Surface
-from exposim.integrators import ExplicitEuler, Expo, Integrator, SemiImplicitEuler
+from exposim.integrators import ExplicitEuler, Expo, ImplicitEuler, Integrator, RungeKutta4, SemiImplicitEuler
 from exposim.kernels import Pade
 from exposim.robot import ContactPoint, Robot
 from exposim.robots import KNOWN_ROBOTS, load_robot
@@ -44,6 +44,7 @@ __all__ = [
     "Expo",
     "ExposimError",
     "HalfSpace",
+    "ImplicitEuler",
     "Integrator",
     "InvalidArgument",
     "Material",
@@ -52,6 +53,7 @@ __all__ = [
     "Pade",
     "PinocchioMismatch",
     "Robot",
+    "RungeKutta4",
     "SemiImplicitEuler",
     "SimulationDiverged",
     "Simulator",

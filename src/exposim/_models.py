@@ -34,8 +34,8 @@ def refuse_what_cannot_be_simulated(model: pin.Model, name: str) -> None:
             raise UnsupportedModel(f"robot {name!r} has a negative {what}; mend the model, or use robot.replace")
     if (joint := _joint_without_inertia(model)) is not None:
         raise UnsupportedModel(
-            f"robot {name!r} has a mass matrix that is not positive definite: nothing that joint {joint!r} moves has "
-            f"inertia; give its links mass, or armature"
+            f"robot {name!r} has a mass matrix that is not positive definite, at joint {joint!r}: it moves nothing "
+            f"with inertia of its own; give its link mass, or armature, or floating_base=False if its base is fixed"
         )
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from exposim import _checks, _core
+from exposim._checks import Array
 from exposim.errors import InvalidArgument
 
 Scalar = float | tuple[float, float]
-Point = tuple[float, float, float]
+Point = Sequence[float] | Array
 
 
 @dataclass(frozen=True)
@@ -30,23 +32,22 @@ class Material:
     friction: float = 1.0
 
     def __post_init__(self) -> None:
-        for each in _normal_and_tangential(self.stiffness):
-            _checks.number("stiffness", each, "[N/m], or two: (normal, tangential)", above=0.0)
-        for each in _normal_and_tangential(self.damping):
-            _checks.number("damping", each, "[N·s/m], or two: (normal, tangential)", least=0.0)
-        _checks.number("friction", self.friction, "", least=0.0)
+        # Kept as a number or a tuple of two, so that materials compare and hash.
+        pair = "or two: (normal, tangential)"
+        for name, unit, bound in (("stiffness", "[N/m]", {"above": 0.0}), ("damping", "[N·s/m]", {"least": 0.0})):
+            checked = [_checks.number(name, each, f"{unit}, {pair}", **bound) for each in _both(getattr(self, name))]
+            object.__setattr__(self, name, checked[0] if len(checked) == 1 else tuple(checked))
+        object.__setattr__(self, "friction", _checks.number("friction", self.friction, "", least=0.0))
 
     def _build(self) -> _core.Material:
-        K_n, K_t = map(float, _normal_and_tangential(self.stiffness))
-        B_n, B_t = map(float, _normal_and_tangential(self.damping))
-        return _core.Material(K_n, K_t, B_n, B_t, float(self.friction))
+        K, B = _both(self.stiffness), _both(self.damping)
+        return _core.Material(K[0], K[-1], B[0], B[-1], self.friction)
 
 
-def _normal_and_tangential(value: Any) -> tuple[Any, Any]:
-    """The two of a pair, or one number twice; anything else twice too, for the checks to refuse."""
-    if isinstance(value, (tuple, list, np.ndarray)) and len(value) == 2:
-        return value[0], value[1]
-    return value, value
+def _both(value: Any) -> list[Any]:
+    """Normal and tangential of a pair; one value alone, whatever it is, for the checks to judge."""
+    is_list = isinstance(value, (tuple, list)) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    return list(value) if is_list and len(value) == 2 else [value]
 
 
 class Surface(ABC):

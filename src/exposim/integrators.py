@@ -69,3 +69,40 @@ class SemiImplicitEuler(Integrator):
 
     def _build(self) -> _core.IntegratorFactory:
         return _core.semi_implicit_euler()
+
+
+@dataclass(frozen=True)
+class RungeKutta4(Integrator):
+    r"""The classical fourth-order Runge-Kutta scheme, on the manifold of configurations.
+
+    Moves the configuration by compositions of :math:`\oplus` (Celledoni, Marthinsen, Owren 2003). Fourth order while no
+    contact changes; explicit, so stable only for small steps. Its stages follow the contact law from the contacts at
+    the start of the step.
+    """
+
+    def _build(self) -> _core.IntegratorFactory:
+        return _core.runge_kutta4()
+
+
+@dataclass(frozen=True)
+class ImplicitEuler(Integrator):
+    r"""Implicit Euler by Newton's method: :math:`v^+ = v + dt\,\dot v(q^+, v^+)`, :math:`q^+ = q \oplus dt\,v^+`.
+
+    First order, stable at large steps, with artificial viscosity. ``sim.info`` tells iterations and residual of the
+    last step, ``sim.statistics`` of the run. Where Newton's method does not converge, at contact changes for example,
+    the best iterate is kept.
+
+    Args:
+        tolerance: On the norm of :math:`v^+ - v - dt\,\dot v` [m/s, rad/s], above zero.
+        max_iterations: Newton steps at the most, at least 1.
+    """
+
+    tolerance: float = 1e-6
+    max_iterations: int = 100
+
+    def __post_init__(self) -> None:
+        _checks.number("tolerance", self.tolerance, "[m/s, rad/s]", above=0.0)
+        _checks.count("max_iterations", self.max_iterations)
+
+    def _build(self) -> _core.IntegratorFactory:
+        return _core.implicit_euler(float(self.tolerance), int(self.max_iterations))

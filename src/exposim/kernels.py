@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from exposim import _checks, _core
@@ -59,13 +60,16 @@ def integrals_with_info(
     n = len(x0)
     if n == 0:
         raise InvalidArgument("x0 has 0 entries; give a vector of at least one")
-    return _core.integrals(
+    x_int, x_int2, info = _core.integrals(
         _checks.matrix("A", A, n, n),
         _checks.vector("b", b, n, "as many as x0"),
         x0,
         _checks.number("dt", dt, "[s]", above=0.0),
         _options(kernel, balance),
     )
+    if not (np.isfinite(x_int).all() and np.isfinite(x_int2).all()):
+        raise InvalidArgument("A and dt give integrals beyond double precision; take a smaller dt")
+    return x_int, x_int2, info
 
 
 def _options(kernel: Kernel, balance: bool) -> _core.KernelOptions:

@@ -142,11 +142,13 @@ class Robot:
         return self._actuated_joints
 
     @cached_property
-    def actuated_dofs(self) -> tuple[int, ...]:
-        """Index in v of every actuated degree of freedom."""
+    def actuated_dofs(self) -> NDArray[np.int_]:
+        """Index in v of every actuated degree of freedom; read-only."""
         model = self._model
         ids = [model.getJointId(name) for name in self._actuated_joints]
-        return tuple(i for j in ids for i in range(model.idx_vs[j], model.idx_vs[j] + model.nvs[j]))
+        dofs = np.array([i for j in ids for i in range(model.idx_vs[j], model.idx_vs[j] + model.nvs[j])], dtype=int)
+        dofs.flags.writeable = False
+        return dofs
 
     @property
     def has_floating_base(self) -> bool:
@@ -186,6 +188,7 @@ class Robot:
         *,
         joint_damping: ArrayLike | None = None,
         armature: ArrayLike | None = None,
+        gravity: ArrayLike | None = None,
         contact_points: Iterable[ContactPoint] | None = None,
         q0: ArrayLike | None = None,
         name: str | None = None,
@@ -196,6 +199,7 @@ class Robot:
         Args:
             joint_damping: [N·m·s/rad or N·s/m] nv entries, or one number for all actuated joints.
             armature: Rotor inertia [kg·m² or kg], nv entries, or one number for all actuated joints.
+            gravity: Acceleration [m/s²], x, y, z in the world.
             contact_points: Instead of the present ones.
             q0: Instead of the present one.
             name: Instead of the present one.
@@ -206,6 +210,8 @@ class Robot:
             model.damping = self._per_dof("joint_damping", joint_damping, self.joint_damping)
         if armature is not None:
             model.armature = self._per_dof("armature", armature, self.armature)
+        if gravity is not None:
+            model.gravity = pin.Motion(_checks.vector("gravity", gravity, 3, "x, y, z in m/s²"), np.zeros(3))
         return Robot(
             model,
             self._contact_points if contact_points is None else contact_points,
@@ -244,7 +250,7 @@ class Robot:
             if off > QUATERNION_TOLERANCE:
                 raise InvalidArgument(
                     f"{name} has a quaternion (or cosine and sine) of length off by {off:.3g} at joint {joint_name!r}, "
-                    f"entries {part.start} to {part.stop - 1}: {q[part]}; give it unit length (order x, y, z, w)"
+                    f"within entries {part.start} to {part.stop - 1}: {q[part]}; give it unit length (order x, y, z, w)"
                 )
         return np.array(pin.normalize(model, q)) if normalise else q
 
@@ -254,7 +260,7 @@ class Robot:
         for point in self._contact_points:
             joint, placement = self.locate(point.frame)
             points.append(_core.ContactPoint(joint, placement.act(np.array(point.offset)), point.radius))
-        return _core.Robot(self._model.saveToString(), points, list(self.actuated_dofs))
+        return _core.Robot(self._model.saveToString(), points, self.actuated_dofs.tolist())
 
     def joints_of(self, in_q: NDArray[np.bool_], in_v: NDArray[np.bool_]) -> tuple[str, ...]:
         """Names of the joints with a marked entry in q or v."""
@@ -302,7 +308,7 @@ class Robot:
 
     def _per_dof(self, name: str, value: ArrayLike, present: Array) -> Array:
         if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, np.ndarray)):
-            present[list(self.actuated_dofs)] = _checks.number(name, value, "", least=0.0)
+            present[self.actuated_dofs] = _checks.number(name, value, "", least=0.0)
             return present
         given = _checks.vector(name, value, self.nv, f"nv of {self._name}, or one number")
         for i, each in enumerate(given):

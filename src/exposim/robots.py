@@ -297,6 +297,7 @@ def _read_urdf(path: Path, floating_base: bool | None) -> pin.Model:
 
 def _read_mjcf(path: Path, floating_base: bool | None) -> pin.Model:
     root = _parse_xml(path, root_tag="mujoco", kind="MJCF")
+    _refuse_short_vectors(path, root)
     is_free = root.find("worldbody/body/freejoint") is not None or any(
         joint.get("type") == "free" for joint in root.iterfind("worldbody/body/joint")
     )
@@ -311,6 +312,18 @@ def _read_mjcf(path: Path, floating_base: bool | None) -> pin.Model:
     if not (model.njoints > 1 and model.joints[1].shortname() == "JointModelFreeFlyer"):
         raise InvalidArgument(f"floating_base is True, but the base of {path} has a joint; put a <freejoint/> there")
     return model
+
+
+def _refuse_short_vectors(path: Path, root: ElementTree.Element) -> None:
+    """Pinocchio reads what is not there as noise."""
+    sizes = {"pos": 3, "quat": 4, "axis": 3, "euler": 3, "axisangle": 4, "diaginertia": 3, "fullinertia": 6}
+    for element in root.iter():
+        for name, size in sizes.items():
+            given = element.get(name)
+            if given is not None and len(given.split()) != size:
+                raise ModelParseError(
+                    f'{path} is not a valid MJCF file: {name}="{given}" of <{element.tag}> should have {size} numbers'
+                )
 
 
 def _parse_xml(path: Path, root_tag: str, kind: str) -> ElementTree.Element:
@@ -355,6 +368,10 @@ def _warn_of_what_is_not_simulated(robot: Robot, path: Path | None) -> None:
     rubbing = [model.names[j] for j in range(1, model.njoints) if np.any(model.upperDryFrictionLimit[_dofs(model, j)])]
     if rubbing:
         complaints.append(f"dry joint friction ({_some(rubbing)})")
+    if path is not None and (lost := [b.get("name", "") for b in _bodies_of_the_world(path)[1:]]):
+        complaints.append(f"more than one robot in a file ({_some(lost)} was left out)")
+    if robot.source is not None and (mimics := [joint.get("name", "") for joint in _mimic_joints(robot.source)]):
+        complaints.append(f"the coupling of mimic joints, which move freely ({_some(mimics)})")
     if np.any(model.rotorInertia * model.rotorGearRatio**2 > 0) and not np.any(model.armature > 0):
         complaints.append("rotor inertia that is not in model.armature, where Pinocchio's dynamics look for it")
     if not robot.contact_points:
@@ -374,6 +391,14 @@ def _has_limits(model: pin.Model, joint_name: str) -> bool:
     return bool(
         np.any(model.lowerPositionLimit[part] > -full_turn) or np.any(model.upperPositionLimit[part] < full_turn)
     )
+
+
+def _bodies_of_the_world(path: Path) -> list[ElementTree.Element]:
+    return ElementTree.parse(path).getroot().findall("worldbody/body")
+
+
+def _mimic_joints(path: Path) -> list[ElementTree.Element]:
+    return [joint for joint in ElementTree.parse(path).getroot().iter("joint") if joint.find("mimic") is not None]
 
 
 def _dofs(model: pin.Model, joint: int) -> slice:

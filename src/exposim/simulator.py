@@ -14,6 +14,7 @@ from exposim._checks import Array
 from exposim.errors import InvalidArgument, SimulationDiverged, StateMismatch
 from exposim.ground import Material, Surface
 from exposim.integrators import Expo, Integrator
+from exposim.profile import Profile
 from exposim.robot import ContactPoint, Robot
 from exposim.state import State
 
@@ -59,6 +60,9 @@ class StepInfo:
         squarings: The matrix was divided by ``2**squarings`` and the result squared as often.
         lam_pr: Per contact, the average force that moved v, after projection [N], (nc, 3).
         lam_pr2: Per contact, the double average that moved q, after projection [N], (nc, 3).
+        iterations: Newton steps of an implicit integrator.
+        converged: Whether they reached the tolerance.
+        residual: Norm of what is left of the implicit equation [m/s, rad/s].
     """
 
     products: int
@@ -66,6 +70,26 @@ class StepInfo:
     squarings: int
     lam_pr: Array
     lam_pr2: Array
+    iterations: int
+    converged: bool
+    residual: float
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The steps since the last reset or restored state.
+
+    Args:
+        steps: How many.
+        mean_iterations: Newton steps of an implicit integrator per step.
+        max_iterations: Newton steps in the worst step.
+        not_converged: Steps in which Newton's method did not reach the tolerance.
+    """
+
+    steps: int
+    mean_iterations: float
+    max_iterations: int
+    not_converged: int
 
 
 class Simulator:
@@ -79,6 +103,7 @@ class Simulator:
         anchor: Where a new contact is anchored: ``"surface"`` or, as in the paper, where it was ``"detected"``.
         projection: Of forces on the friction cone: ``"horizontal"`` keeps the normal force, ``"orthogonal"``
             takes the nearest point.
+        profile: Measure where the time goes, for :attr:`profile`.
         on_divergence: ``"raise"`` :class:`exposim.SimulationDiverged`, or ``"stop"``: stay at the last good state
             and set :attr:`diverged`; further steps then do nothing until a reset.
 
@@ -88,13 +113,14 @@ class Simulator:
     def __init__(
         self,
         robot: Robot,
-        ground: Surface | Iterable[Surface] = (),
+        ground: Surface | Iterable[Surface] | None = None,
         integrator: Integrator | None = None,
         dt: float = 5e-3,
         *,
         anchor: Literal["surface", "detected"] = "surface",
         projection: Literal["horizontal", "orthogonal"] = "horizontal",
         on_divergence: Literal["raise", "stop"] = "raise",
+        profile: bool = False,
     ):
         integrator = Expo() if integrator is None else integrator
         if not isinstance(robot, Robot):
@@ -117,6 +143,8 @@ class Simulator:
             integrator._build(),
             self._dt,
         )
+        self._profile = _checks.flag("profile", profile)
+        self._core.enable_profiler(self._profile)
         self._divergence: SimulationDiverged | None = None
         self.reset()
 
@@ -145,7 +173,7 @@ class Simulator:
         """Takes n steps of dt with the input held.
 
         Args:
-            tau: Joint torques [N·m or N]: nv entries, or one per actuated joint; by default zero.
+            tau: Joint torques [N·m or N]: nv entries, or one per actuated degree of freedom; by default zero.
             n: How many steps.
             wrenches: External forces and torques, [N] and [N·m], by frame name: six numbers in world axes, acting
                 at the frame.
@@ -160,9 +188,9 @@ class Simulator:
         try:
             good = self._core.step(tau, n, forces)  # type: ignore[arg-type]
         except (TypeError, ValueError):
-            # Not an array of floats, or not a good one: say so, or make it one. Checked here only, for speed.
-            tau = None if tau is None else self._check_tau(tau)
-            good = self._core.step(tau, _checks.count("n", n), forces)
+            good = None  # not an array of floats, or not a good one
+        if good is None:  # say so, or make it one; checked here only, for speed
+            good = self._core.step(None if tau is None else self._check_tau(tau), _checks.count("n", n), forces)
         if not good:
             self._divergence = self._describe_divergence()
             if self._on_divergence == "raise":
@@ -227,8 +255,48 @@ class Simulator:
     @property
     def info(self) -> StepInfo:
         """What the last step did; zeros after a reset."""
-        core, kernel = self._core, self._core.kernel_info
-        return StepInfo(kernel.products, kernel.degree, kernel.squarings, core.lam_pr, core.lam_pr2)
+        core, kernel, newton = self._core, self._core.kernel_info, self._core.newton_info
+        return StepInfo(
+            kernel.products,
+            kernel.degree,
+            kernel.squarings,
+            core.lam_pr,
+            core.lam_pr2,
+            newton.iterations,
+            newton.converged,
+            newton.residual,
+        )
+
+    @property
+    def statistics(self) -> Statistics:
+        """Of the steps since the last reset."""
+        found = self._core.statistics
+        mean = found.iterations / max(1, found.steps)
+        return Statistics(found.steps, mean, found.max_iterations, found.not_converged)
+
+    @property
+    def profile(self) -> Profile:
+        """Where the time of the steps since the last reset went; print it. Empty unless made with ``profile=True``."""
+        return Profile.of(self._core.profile)
+
+    def predict_forces(self, times: ArrayLike, tau: ArrayLike | None = None) -> Array:
+        r"""Contact forces that the frozen linear contact dynamics foresee: :math:`\lambda(t)` of ``eq:contact_forces``.
+
+        What Expo assumes during a step, over any horizon: the terms of the dynamics stay as they are now, active
+        contacts stay active and stick, the forces are not projected on the friction cone.
+
+        Args:
+            times: From now on [s], not negative, (nt,).
+            tau: Joint torques, as in :meth:`step`; by default those of the last step.
+
+        Returns:
+            Forces on the robot in the world frame [N], (nt, nc, 3); zero for inactive contacts.
+        """
+        at = _checks.vector("times", times)
+        for i, time in enumerate(at):
+            _checks.number(f"times[{i}]", time, "[s]", least=0.0)
+        lam = self._core.predict_forces(at, None if tau is None else self._check_tau(tau))
+        return np.asarray(lam).reshape(len(at), len(self._pairs), 3)
 
     @property
     def diverged(self) -> bool:
@@ -262,8 +330,9 @@ class Simulator:
             self._anchor,
             self._projection,
             self._on_divergence,
+            self._profile,
         )
-        return _restore, (*settings, self.state)
+        return _restore, (*settings, self.state, self._divergence)
 
     def __repr__(self) -> str:
         return f"Simulator({self._robot.name!r}, {self._integrator!r}, dt={self._dt:g} s, t={self.t:g} s)"
@@ -276,7 +345,7 @@ class Simulator:
         if array.size not in (nv, actuated):
             raise InvalidArgument(
                 f"tau has {array.size} entries; give {nv} (one per degree of freedom) "
-                f"or {actuated} (one per actuated joint)"
+                f"or {actuated} (one per actuated degree of freedom)"
             )
         return array
 
@@ -316,7 +385,10 @@ class Simulator:
         bad_q = ~np.isfinite(found.q)
         bad_v = ~(np.abs(found.v) < MAX_VELOCITY)  # also true for NaN
         joints = self._robot.joints_of(bad_q, bad_v)
-        advice = "take a smaller dt, or check the torques"
+        advice = (
+            "take a smaller dt; if a light joint went first, lower its gains or joint damping, which are integrated "
+            "explicitly, or give it armature (robot.replace)"
+        )
         if not isinstance(self._integrator, Expo):
             advice = f"{type(self._integrator).__name__} needs a smaller dt than {self._dt:g} s here, or take Expo()"
         return SimulationDiverged(found.t, found.step, joints, self.state, advice)
@@ -330,19 +402,31 @@ def _restore(
     anchor: Any,
     projection: Any,
     on_divergence: Any,
+    profile: bool,
     state: State,
+    divergence: SimulationDiverged | None,
 ) -> Simulator:
     simulator = Simulator(
-        robot, surfaces, integrator, dt, anchor=anchor, projection=projection, on_divergence=on_divergence
+        robot,
+        surfaces,
+        integrator,
+        dt,
+        anchor=anchor,
+        projection=projection,
+        on_divergence=on_divergence,
+        profile=profile,
     )
     simulator.state = state
+    simulator._divergence = divergence
     return simulator
 
 
-def _surfaces(ground: Surface | Iterable[Surface]) -> tuple[Surface, ...]:
+def _surfaces(ground: Surface | Iterable[Surface] | None) -> tuple[Surface, ...]:
+    if ground is None:
+        return ()
     surfaces = (ground,) if isinstance(ground, Surface) else tuple(ground) if isinstance(ground, Iterable) else None
     if surfaces is None or not all(isinstance(surface, Surface) for surface in surfaces):
-        raise InvalidArgument(f"ground is {ground!r}; give a surface such as exposim.HalfSpace(), or several")
+        raise InvalidArgument(f"ground is {ground!r}; give a surface such as exposim.HalfSpace(), several, or None")
     return surfaces
 
 

@@ -6,9 +6,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 import exposim as xs
-from systems import INTEGRATORS, block, integrator_id, point_mass, reference_of, slope
+from systems import REFERENCED, block, point_mass, reference_of, slope
 
 TOLERANCE = 1e-9
+
+every_referenced_integrator = pytest.mark.parametrize("integrator", [each() for each in REFERENCED], ids=repr)
 
 
 def assert_same(sim, oracle, tolerance=TOLERANCE):
@@ -99,7 +101,7 @@ def test_romeo_standing_on_eight_points_agrees_for_one_second():
     assert np.count_nonzero(sim.state.active) >= 4
 
 
-@pytest.mark.parametrize("integrator", INTEGRATORS, ids=integrator_id)
+@every_referenced_integrator
 @pytest.mark.parametrize("robot_name", ["solo12", "romeo", "anymal_c", "talos"])
 def test_every_integrator_agrees_on_random_states(integrator, robot_name):
     robot = xs.load_robot(robot_name).replace(joint_damping=0.1)
@@ -124,7 +126,7 @@ def test_every_integrator_agrees_on_random_states(integrator, robot_name):
 
 
 @pytest.mark.parametrize("options", [{"anchor": "detected"}, {"projection": "orthogonal"}], ids=str)
-@pytest.mark.parametrize("integrator", INTEGRATORS, ids=integrator_id)
+@every_referenced_integrator
 def test_the_contact_options_agree_on_a_tumbling_block(integrator, options):
     dt = 1e-3 if isinstance(integrator, xs.Expo) else 2e-4
     material = {"stiffness": 2e4, "damping": 40.0, "friction": 0.4}
@@ -167,3 +169,33 @@ def test_a_point_between_two_walls_has_a_contact_with_each():
     sim = xs.Simulator(point_mass(), walls, dt=2e-3)
     run_both(sim, reference_of(sim), [-1e-4, 0, 0.01], [-0.5, 0.2, 0.0], 0.3)
     assert [c.surface for c in sim.contacts] == walls
+
+
+@pytest.mark.parametrize("projection", ["horizontal", "orthogonal"])
+def test_an_implicit_step_satisfies_its_equation_by_the_reference_s_dynamics(projection):
+    robot = xs.load_robot("solo12").replace(joint_damping=0.01)
+    dt = 2e-3
+    sim = xs.Simulator(robot, slope(0.1, friction=0.4), xs.ImplicitEuler(), dt, projection=projection)
+    explicit = xs.Simulator(robot, sim.surfaces, xs.ExplicitEuler(), dt, projection=projection)
+    oracle = reference_of(explicit, projection=projection)
+    tau, wrench = np.linspace(-0.2, 0.2, 18), np.array([1.0, 2.0, -3.0, 0.1, 0.2, 0.3])
+    joint, placement = robot.locate("base_link")
+    q = robot.q0
+    q[2] += 0.03
+    sim.reset(q, np.r_[0.5, 0.2, -0.3, np.zeros(15)])
+    seen, converged = set(), 0
+    for _ in range(60):
+        before = sim.state
+        for name in ("q", "v", "active", "slipping", "p0", "dp0"):
+            setattr(oracle, name, getattr(before, name).copy())
+        sim.step(tau, wrenches={"base_link": wrench})
+        dv = oracle.acceleration_within_step(sim.q, sim.v, tau, [(joint, placement.translation, wrench)])
+        residual = np.linalg.norm(sim.v - before.v - dt * dv)
+        assert_allclose(residual, sim.info.residual, atol=1e-8, rtol=1e-6)
+        assert sim.info.converged == (residual <= 1e-6)
+        assert_allclose(sim.q, pin.integrate(robot.model, before.q, dt * sim.v), atol=1e-14)
+        seen.update(zip(sim.state.active.tolist(), sim.state.slipping.tolist(), strict=True))
+        converged += sim.info.converged
+    assert {SLIP, OPEN} <= seen
+    # The orthogonal projection jumps where a contact stops pushing: there is not always a solution.
+    assert converged >= (50 if projection == "horizontal" else 30)

@@ -30,6 +30,14 @@ Vector3d ContactLaw::spring_damper(const ContactMotion& motion, const Vector3d& 
 }
 
 void ContactLaw::commit(const ContactMotion& motion, ContactState& state) const {
+  commit(motion, state, anchor_rule_);
+}
+
+void ContactLaw::commit_within_step(const ContactMotion& motion, ContactState& state) const {
+  commit(motion, state, AnchorRule::kSurface);
+}
+
+void ContactLaw::commit(const ContactMotion& motion, ContactState& state, AnchorRule anchor_rule) const {
   if (bilateral_) return;
   if (motion.phi > 0.0) {
     state = ContactState{};
@@ -37,7 +45,7 @@ void ContactLaw::commit(const ContactMotion& motion, ContactState& state) const 
   }
   if (!state.active) {
     state.active = true;
-    state.p0 = anchor_rule_ == AnchorRule::kSurface ? motion.p - motion.phi * motion.n : motion.p;
+    state.p0 = anchor_rule == AnchorRule::kSurface ? motion.p - motion.phi * motion.n : motion.p;
   }
 
   const Vector3d trial = spring_damper(motion, state.p0, Vector3d::Zero());  // as if sticking
@@ -64,6 +72,39 @@ Vector3d ContactLaw::force(const ContactMotion& motion, const ContactState& stat
     return lam_t + lam_t.norm() / material_.mu * motion.n;
   }
   return lam;
+}
+
+void ContactLaw::force_derivatives(const ContactMotion& motion, const ContactState& start, Matrix3d& dlam_dp,
+                                   Matrix3d& dlam_ddp) const {
+  const Vector3d& n = motion.n;
+  const double mu = material_.mu;
+  // Of the trial force; a new anchor follows the point in the tangent plane.
+  dlam_dp = start.active ? Matrix3d(-stiffness(n)) : Matrix3d(-material_.K_n * n * n.transpose());
+  dlam_ddp = -damping(n);
+  if (bilateral_) return;
+
+  const Vector3d p0 = start.active ? start.p0 : Vector3d(motion.p - motion.phi * n);
+  const Vector3d trial = spring_damper(motion, p0, Vector3d::Zero());
+  const double trial_n = trial.dot(n);
+  const Vector3d trial_t = tangent(trial, n);
+  const double norm_t = trial_t.norm();
+  if (motion.phi > 0.0 || trial_n <= 0.0) {
+    dlam_dp.setZero();
+    dlam_ddp.setZero();
+  } else if (norm_t > mu * trial_n) {
+    // λ = λ_n (n + μ t̂): λ_n from the trial force, t̂ its tangential direction.
+    const Vector3d direction = trial_t / norm_t;
+    Eigen::RowVector3d dlam_n = n.transpose();
+    double lam_n = trial_n;
+    if (projection_ == Projection::kOrthogonal) {
+      dlam_n = (n + mu * direction).transpose() / (1.0 + mu * mu);
+      lam_n = (trial_n + mu * norm_t) / (1.0 + mu * mu);
+    }
+    const Matrix3d turning = Matrix3d::Identity() - n * n.transpose() - direction * direction.transpose();
+    const Matrix3d dlam_dtrial = (n + mu * direction) * dlam_n + mu * lam_n / norm_t * turning;
+    dlam_dp = dlam_dtrial * dlam_dp;
+    dlam_ddp = dlam_dtrial * dlam_ddp;
+  }
 }
 
 Vector3d ContactLaw::project_to_cone(const Vector3d& lam, const Vector3d& n) const {

@@ -25,6 +25,7 @@ struct ContactMotion {
   Eigen::Vector3d n;   ///< unit normal
   Eigen::Vector3d p;   ///< contact point [m]
   Eigen::Vector3d dp;  ///< velocity of the body at the contact point [m/s]
+  Eigen::Vector3d arm;  ///< from the centre of a spherical foot to p [m]
 };
 
 /// Linear spring-damper to an anchor, with Coulomb friction.
@@ -47,13 +48,23 @@ class ContactLaw {
   /// Not idempotent when slipping: once per state, no more.
   void commit(const ContactMotion& motion, ContactState& state) const;
 
+  /// The same for a (q, v) within a step, from the contact state at its start, not to be kept: a point that touches
+  /// there is anchored on the surface, whatever the rule.
+  void commit_within_step(const ContactMotion& motion, ContactState& state) const;
+
   /// Force on the robot that a committed state stands for.
   Eigen::Vector3d force(const ContactMotion& motion, const ContactState& state) const;
+
+  /// ∂λ/∂p and ∂λ/∂ṗ of force() after commit_within_step() from `start`, away from where it switches.
+  void force_derivatives(const ContactMotion& motion, const ContactState& start, Eigen::Matrix3d& dlam_dp,
+                         Eigen::Matrix3d& dlam_ddp) const;
 
   /// proj_K(λ); the identity for a bilateral contact.
   Eigen::Vector3d project_to_cone(const Eigen::Vector3d& lam, const Eigen::Vector3d& n) const;
 
  private:
+  void commit(const ContactMotion& motion, ContactState& state, AnchorRule anchor_rule) const;
+
   /// −K (p − p0) − B (ṗ − ṗ0) before projection: may pull, may leave the cone.
   Eigen::Vector3d spring_damper(const ContactMotion& motion, const Eigen::Vector3d& p0,
                                 const Eigen::Vector3d& dp0) const;

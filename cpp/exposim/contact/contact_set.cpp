@@ -9,18 +9,26 @@ using Eigen::Vector3d;
 
 ContactSet::ContactSet(std::vector<ContactPair> pairs)
     : pairs_(std::move(pairs)), motions_(pairs_.size()), forces_(pairs_.size(), Vector3d::Zero()) {
+  within_step_.reserve(pairs_.size());
   active_.reserve(pairs_.size());
 }
 
 void ContactSet::evaluate(const Dynamics& dynamics, const State& state) {
   update_motions(dynamics);
-  update_forces(state);
+  update_forces(state.contacts);
+}
+
+void ContactSet::evaluate_within_step(const Dynamics& dynamics, const std::vector<ContactState>& start) {
+  update_motions(dynamics);
+  within_step_ = start;
+  for (std::size_t i = 0; i < size(); ++i) pairs_[i].law.commit_within_step(motions_[i], within_step_[i]);
+  update_forces(within_step_);
 }
 
 void ContactSet::commit(const Dynamics& dynamics, State& state) {
   update_motions(dynamics);
   for (std::size_t i = 0; i < size(); ++i) pairs_[i].law.commit(motions_[i], state.contacts[i]);
-  update_forces(state);
+  update_forces(state.contacts);
 }
 
 void ContactSet::update_motions(const Dynamics& dynamics) {
@@ -36,17 +44,17 @@ void ContactSet::update_motions(const Dynamics& dynamics) {
       motion.phi = 0.0;
       motion.n = Vector3d::UnitZ();
     }
-    const Vector3d arm = pair.surface ? Vector3d(-radius * motion.n) : Vector3d::Zero();
-    motion.p = centre.position + arm;
-    motion.dp = centre.velocity + centre.omega.cross(arm);
+    motion.arm = pair.surface ? Vector3d(-radius * motion.n) : Vector3d::Zero();
+    motion.p = centre.position + motion.arm;
+    motion.dp = centre.velocity + centre.omega.cross(motion.arm);
   }
 }
 
-void ContactSet::update_forces(const State& state) {
+void ContactSet::update_forces(const std::vector<ContactState>& contacts) {
   active_.clear();
   for (std::size_t i = 0; i < size(); ++i) {
-    if (state.contacts[i].active) active_.push_back(i);
-    forces_[i] = pairs_[i].law.force(motions_[i], state.contacts[i]);
+    if (contacts[i].active) active_.push_back(i);
+    forces_[i] = pairs_[i].law.force(motions_[i], contacts[i]);
   }
 }
 

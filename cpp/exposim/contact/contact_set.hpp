@@ -24,11 +24,18 @@ class ContactSet {
 
   std::size_t size() const { return pairs_.size(); }
   const ContactPair& pair(std::size_t i) const { return pairs_[i]; }
+  /// Index of the body that carries the contact point.
+  std::size_t joint(const Dynamics& dynamics, std::size_t i) const {
+    return dynamics.robot().points()[pairs_[i].point].joint;
+  }
 
   /// Motion and force of every contact at a committed state. Needs dynamics.update_kinematics there.
   void evaluate(const Dynamics& dynamics, const State& state);
   /// Applies the law at a new (q, v), once, then evaluates.
   void commit(const Dynamics& dynamics, State& state);
+
+  /// Motion and force at a (q, v) within a step, by the law as it follows from the contacts at its start.
+  void evaluate_within_step(const Dynamics& dynamics, const std::vector<ContactState>& start);
 
   // Of the last evaluation:
   const ContactMotion& motion(std::size_t i) const { return motions_[i]; }
@@ -38,10 +45,11 @@ class ContactSet {
 
  private:
   void update_motions(const Dynamics& dynamics);
-  void update_forces(const State& state);
+  void update_forces(const std::vector<ContactState>& contacts);
 
   std::vector<ContactPair> pairs_;
   std::vector<ContactMotion> motions_;
+  std::vector<ContactState> within_step_;
   std::vector<Eigen::Vector3d> forces_;
   std::vector<std::size_t> active_;
 };

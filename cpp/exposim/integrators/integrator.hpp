@@ -2,19 +2,40 @@
 
 #include <Eigen/Core>
 
-#include "exposim/contact/contact_set.hpp"
 #include "exposim/kernels/integrals.hpp"
-#include "exposim/robot/dynamics.hpp"
+#include "exposim/scene.hpp"
 #include "exposim/state.hpp"
 
 namespace exposim {
 
+/// What Newton's method did in an implicit step.
+struct NewtonInfo {
+  int iterations = 0;
+  bool converged = true;
+  double residual = 0.0;  ///< ‖g‖ of the iterate kept
+};
+
 /// What a step did, for those who look inside.
 struct StepInfo {
   KernelInfo kernel;
+  NewtonInfo newton;
   /// Contact forces that moved v and q, one row per contact [N]: their averages and double averages
   /// over the step, after projection. A scheme that holds the force constant has both the same.
   Eigen::MatrixX3d lam_pr, lam_pr2;
+
+  /// Adds the present contact forces to both averages, by weight.
+  void add_forces(const ContactSet& contacts, double weight, double weight2) {
+    for (const std::size_t i : contacts.active()) {
+      lam_pr.row(static_cast<Eigen::Index>(i)) += weight * contacts.force(i);
+      lam_pr2.row(static_cast<Eigen::Index>(i)) += weight2 * contacts.force(i);
+    }
+  }
+  /// The present contact forces are those of the whole step.
+  void hold_forces(const ContactSet& contacts) {
+    lam_pr.setZero();
+    lam_pr2.setZero();
+    add_forces(contacts, 1.0, 1.0);
+  }
 };
 
 /// A time-stepping scheme with its options and its scratch memory.
@@ -24,9 +45,9 @@ class Integrator {
  public:
   virtual ~Integrator() = default;
 
-  /// Computes q and v after dt from a committed state at which dynamics' kinematics and contacts are evaluated.
-  virtual void advance(Dynamics& dynamics, const ContactSet& contacts, const State& state, const Input& input,
-                       double dt, Eigen::VectorXd& q_next, Eigen::VectorXd& v_next, StepInfo& info) = 0;
+  /// Computes q and v after dt from a committed state at which the scene is evaluated.
+  virtual void advance(Scene& scene, const State& state, const Input& input, double dt, Eigen::VectorXd& q_next,
+                       Eigen::VectorXd& v_next, StepInfo& info) = 0;
 };
 
 }  // namespace exposim

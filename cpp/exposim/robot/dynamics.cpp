@@ -1,6 +1,6 @@
 #include "exposim/robot/dynamics.hpp"
 
-#include <limits>
+#include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/joint-configuration.hpp>
@@ -47,6 +47,7 @@ Dynamics::Dynamics(std::shared_ptr<const Robot> robot)
       M_llt_(robot_->nv()),
       tau_(robot_->nv()) {}
 
+Dynamics::Dynamics(Dynamics&&) noexcept = default;
 Dynamics::~Dynamics() = default;
 
 void Dynamics::update_kinematics(const VectorXd& q, const VectorXd& v) {
@@ -119,6 +120,39 @@ const VectorXd& Dynamics::acceleration(const VectorXd& q, const VectorXd& v, con
   }
   tau_ = input.tau - pin_->model.damping.cwiseProduct(v);
   return pinocchio::aba(pin_->model, pin_->data, ConstRef(q), ConstRef(v), ConstRef(tau_), pin_->forces);
+}
+
+void Dynamics::update_acceleration_derivatives(const VectorXd& q, const VectorXd& v, const Input& input) {
+  tau_ = input.tau - pin_->model.damping.cwiseProduct(v);
+  pinocchio::computeABADerivatives(pin_->model, pin_->data, ConstRef(q), ConstRef(v), ConstRef(tau_), pin_->forces);
+  M_inverse_ = pin_->data.Minv.selfadjointView<Eigen::Upper>();  // only this triangle is filled
+}
+
+const RowMatrixXd& Dynamics::ddq_dq() const { return pin_->data.ddq_dq; }
+const RowMatrixXd& Dynamics::ddq_dv() const { return pin_->data.ddq_dv; }
+const VectorXd& Dynamics::joint_damping() const { return pin_->model.damping; }
+
+void Dynamics::point_derivatives(std::size_t joint, const Vector3d& p, const Vector3d& arm,
+                                 PointDerivatives& out) const {
+  for (Eigen::Matrix3Xd* each : {&out.dp_dq, &out.ddp_dq, &out.J, &out.J_omega}) each->setZero(3, robot_->nv());
+  const pinocchio::Motion& v = pin_->data.ov[joint];  // at the world's origin, like the columns of J and dVdq
+  for_each_supporting_dof(pin_->model, joint, [&](int i) {
+    const pinocchio::Motion J(pin_->data.J.col(i));
+    const pinocchio::Motion dv = pinocchio::Motion(pin_->data.dVdq.col(i)) - v.cross(J);
+    out.J_omega.col(i) = J.angular();
+    out.J.col(i) = J.linear() + J.angular().cross(p);
+    out.dp_dq.col(i) = J.linear() + J.angular().cross(p - arm);
+    out.ddp_dq.col(i) = dv.linear() + dv.angular().cross(p) + v.angular().cross(out.dp_dq.col(i));
+  });
+}
+
+Vector3d Dynamics::world_position(std::size_t joint, const Vector3d& position) const {
+  return pin_->data.oMi[joint].act(position);
+}
+
+void Dynamics::integrate_derivative(const VectorXd& q, const VectorXd& dq, MatrixXd& out) const {
+  out.setZero(robot_->nv(), robot_->nv());
+  pinocchio::dIntegrate(pin_->model, q, dq, out, pinocchio::ARG1);
 }
 
 void Dynamics::integrate(const VectorXd& q, const VectorXd& dq, VectorXd& q_next) const {

@@ -30,12 +30,15 @@ struct PointMotion {
   Eigen::Vector3d omega;     ///< angular velocity of its body [rad/s]
 };
 
+using RowMatrixXd = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
 /// Rigid-body terms of a robot at one (q, v), by Pinocchio, in preallocated memory.
 ///
 ///   M(q) v̇ = u(q, v) + Jᵀλ,    u = Sᵀτ − d∘v + Jₑᵀwₑ − h(q, v)                      (eq:robot_dyn)
 class Dynamics {
  public:
   explicit Dynamics(std::shared_ptr<const Robot> robot);
+  Dynamics(Dynamics&&) noexcept;
   ~Dynamics();
 
   const Robot& robot() const { return *robot_; }
@@ -63,8 +66,28 @@ class Dynamics {
   void add_force(std::size_t joint, const Eigen::Vector3d& p, const Eigen::Vector3d& force);
   const Eigen::VectorXd& acceleration(const Eigen::VectorXd& q, const Eigen::VectorXd& v, const Input& input);
 
+  /// ∂v̇/∂q, ∂v̇/∂v of the last acceleration() at (q, v) with the forces on the bodies fixed in their frames, and M⁻¹.
+  void update_acceleration_derivatives(const Eigen::VectorXd& q, const Eigen::VectorXd& v, const Input& input);
+  // Of the last update_acceleration_derivatives:
+  const RowMatrixXd& ddq_dq() const;
+  const RowMatrixXd& ddq_dv() const;
+  /// M⁻¹, both triangles.
+  const Eigen::MatrixXd& M_inverse() const { return M_inverse_; }
+  const Eigen::VectorXd& joint_damping() const;
+  /// Of the point of a body that is at p = c + arm now and stays at that arm from its centre c (world): ∂p/∂q,
+  /// and for the velocity ṗ of the body there, ∂ṗ/∂q and ∂ṗ/∂v; J_omega of the body. Each 3 × nv.
+  struct PointDerivatives {
+    Eigen::Matrix3Xd dp_dq, ddp_dq, J, J_omega;
+  };
+  void point_derivatives(std::size_t joint, const Eigen::Vector3d& p, const Eigen::Vector3d& arm,
+                         PointDerivatives& out) const;
+  /// World position of a point given in a joint's frame.
+  Eigen::Vector3d world_position(std::size_t joint, const Eigen::Vector3d& position) const;
+
   /// q ⊕ dq
   void integrate(const Eigen::VectorXd& q, const Eigen::VectorXd& dq, Eigen::VectorXd& q_next) const;
+  /// ∂(q ⊕ dq)/∂dq, block-diagonal.
+  void integrate_derivative(const Eigen::VectorXd& q, const Eigen::VectorXd& dq, Eigen::MatrixXd& out) const;
 
  private:
   struct Pinocchio;
@@ -72,6 +95,7 @@ class Dynamics {
   std::unique_ptr<Pinocchio> pin_;
   Eigen::LLT<Eigen::MatrixXd, Eigen::Upper> M_llt_;
   Eigen::VectorXd tau_;
+  Eigen::MatrixXd M_inverse_;
 };
 
 }  // namespace exposim

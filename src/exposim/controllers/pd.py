@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from exposim import _checks
 from exposim._checks import Array
+from exposim.errors import InvalidArgument
 from exposim.robot import Robot
 from exposim.state import State
 
@@ -17,20 +18,32 @@ class PD:
 
     Args:
         robot: Whose actuated joints are driven.
-        kp: Stiffness [N·m/rad or N/m], not negative.
-        kd: Damping [N·m·s/rad or N·s/m], not negative.
+        kp: Stiffness [N·m/rad or N/m], not negative: one number, or one per actuated degree of freedom.
+        kd: Damping [N·m·s/rad or N·s/m], likewise. Held over a step of dt, it must stay well below the inertia that
+            the joint moves divided by dt; light joints of humanoids want gains of their own, or armature.
         q_ref: Posture, (nq,); by default ``robot.q0``. The base's part of it is ignored.
     """
 
-    def __init__(self, robot: Robot, kp: float, kd: float, q_ref: ArrayLike | None = None):
+    def __init__(self, robot: Robot, kp: ArrayLike, kd: ArrayLike, q_ref: ArrayLike | None = None):
+        if not isinstance(robot, Robot):
+            raise InvalidArgument(f"robot is {robot!r}; give what exposim.load_robot returns")
         self._robot = robot
-        self._kp = _checks.number("kp", kp, "[N·m/rad or N/m]", least=0.0)
-        self._kd = _checks.number("kd", kd, "[N·m·s/rad or N·s/m]", least=0.0)
+        self._kp = self._gains("kp", kp)
+        self._kd = self._gains("kd", kd)
         self._q_ref = robot.q0 if q_ref is None else robot.check_configuration(q_ref, "q_ref")
-        self._dofs = np.array(robot.actuated_dofs, dtype=int)
+        self._dofs = robot.actuated_dofs
 
     def __call__(self, t: float, state: State) -> Array:
         """Torques, one per actuated degree of freedom."""
         error = pin.difference(self._robot.model, state.q, self._q_ref)
-        tau: Array = (self._kp * error - self._kd * state.v)[self._dofs]
+        tau: Array = self._kp * error[self._dofs] - self._kd * state.v[self._dofs]
         return tau
+
+    def _gains(self, name: str, value: ArrayLike) -> Array:
+        count = len(self._robot.actuated_dofs)
+        if np.ndim(value) == 0:
+            return np.full(count, _checks.number(name, value, "", least=0.0))
+        gains = _checks.vector(name, value, count, "one per actuated degree of freedom, or one number")
+        for i, gain in enumerate(gains):
+            _checks.number(f"{name}[{i}]", gain, "", least=0.0)
+        return gains

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <array>
+
+#include "exposim/integrators/integrator.hpp"
+
+namespace exposim {
+
+/// The classical fourth-order Runge-Kutta scheme, on the manifold of configurations.
+///
+/// Averaging velocities of different stages as if they lived in one tangent space would cost an order wherever the base
+/// rotates. The configuration is therefore moved by compositions of ⊕ alone, the commutator-free scheme CF4 of
+/// Celledoni, Marthinsen and Owren (2003), which on vector spaces is the classical scheme:
+///
+///   q₂ = q ⊕ h/2 v₁,   q₃ = q ⊕ h/2 v₂,   q₄ = q₂ ⊕ h (v₃ − v₁/2)
+///   q⁺ = q ⊕ h/12 (3v₁ + 2v₂ + 2v₃ − v₄) ⊕ h/12 (−v₁ + 2v₂ + 2v₃ + 3v₄)
+///
+/// Stages follow the contact law from the contacts at the start of the step, without committing it. Fourth order while
+/// no contact changes, first order through changes; explicit, so stable only for small steps.
+class RungeKutta4 final : public Integrator {
+ public:
+  void advance(Scene& scene, const State& state, const Input& input, double dt, Eigen::VectorXd& q_next,
+               Eigen::VectorXd& v_next, StepInfo& info) override;
+
+ private:
+  std::array<Eigen::VectorXd, 4> q_, v_, dv_;  // of the stages
+  Eigen::VectorXd dq_, halfway_;
+};
+
+}  // namespace exposim
