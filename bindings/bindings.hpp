@@ -19,5 +19,6 @@ void bind_robot(nanobind::module_& m);
 void bind_contact(nanobind::module_& m);
 void bind_integrators(nanobind::module_& m);
 void bind_simulator(nanobind::module_& m);
+void bind_timing(nanobind::module_& m);
 
 }  // namespace exposim

@@ -9,4 +9,5 @@ NB_MODULE(_core, m) {
   exposim::bind_contact(m);
   exposim::bind_integrators(m);
   exposim::bind_simulator(m);
+  exposim::bind_timing(m);
 }

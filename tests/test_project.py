@@ -1,6 +1,7 @@
 """Examples run, and what is generated is up to date."""
 
 import importlib.metadata
+import json
 import runpy
 import sys
 from pathlib import Path
@@ -50,3 +51,16 @@ def test_the_version_is_stated_once():
 def test_the_public_names_are_few_and_documented():
     assert len(xs.__all__) <= 30
     assert all(getattr(xs, name).__doc__ for name in xs.__all__)
+
+
+def test_the_step_benchmark_runs_saves_and_compares(tmp_path, monkeypatch, capsys):
+    saved = tmp_path / "now.json"
+    benchmark = str(ROOT / "benchmarks" / "step.py")
+    for arguments in (["--save", str(saved)], ["--compare", str(saved)]):
+        monkeypatch.setattr(sys, "argv", [benchmark, "solo12-2", "--repeats", "1", *arguments])
+        runpy.run_path(benchmark, run_name="__main__")
+    printed = capsys.readouterr().out
+    assert "Expo, Padé 1" in printed
+    assert "before" in printed
+    seconds = json.loads(saved.read_text())["seconds"]["solo12-2"]
+    assert 0.0 < seconds["explicit Euler"] < 1.0

@@ -31,7 +31,7 @@ from exposim.integrators import ExplicitEuler, Expo, ImplicitEuler, Integrator, 
 from exposim.kernels import Pade
 from exposim.robot import ContactPoint, Robot
 from exposim.robots import KNOWN_ROBOTS, load_robot
-from exposim.simulator import Contact, Simulator, StepInfo
+from exposim.simulator import Contact, Simulator
 from exposim.state import State
 
 __version__ = "0.1.0"
@@ -59,7 +59,6 @@ __all__ = [
     "Simulator",
     "State",
     "StateMismatch",
-    "StepInfo",
     "Surface",
     "UnknownFile",
     "UnknownFrame",

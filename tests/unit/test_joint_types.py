@@ -1,6 +1,5 @@
 """Every joint type moves as Pinocchio says, with damping and armature."""
 
-import functools
 import pickle
 
 import numpy as np
@@ -9,58 +8,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import exposim as xs
-from robot_files import ARM_URDF, chain_with, known, write
+from robot_files import ARM_URDF, JOINTS, chain_with, known, write
 
 # Every joint type.
-
-
-AXIS = np.array([1.0, 2.0, 2.0]) / 3.0
-
-
-def composite(*joints):
-    result = pin.JointModelComposite()
-    for i, joint in enumerate(joints):
-        place = pin.SE3(pin.exp3(np.array([0.3, -0.2, 0.5]) * i), np.array([0.1, 0.2, -0.1]) * i)
-        result.addJoint(joint, place)
-    return result
-
-
-JOINTS = {
-    **{
-        kind: functools.partial(getattr(pin, f"JointModel{kind}"))
-        for kind in [
-            "RX",
-            "RY",
-            "RZ",
-            "PX",
-            "PY",
-            "PZ",
-            "RUBX",
-            "RUBY",
-            "RUBZ",
-            "Spherical",
-            "SphericalZYX",
-            "Planar",
-            "Translation",
-            "FreeFlyer",
-            "RevoluteUnboundedUnaligned",
-        ]
-    },
-    "RevoluteUnaligned": lambda: pin.JointModelRevoluteUnaligned(AXIS),
-    "PrismaticUnaligned": lambda: pin.JointModelPrismaticUnaligned(AXIS),
-    "HX": lambda: pin.JointModelHX(0.1),
-    "HY": lambda: pin.JointModelHY(0.1),
-    "HZ": lambda: pin.JointModelHZ(0.1),
-    "HelicalUnaligned": lambda: pin.JointModelHelicalUnaligned(AXIS, 0.1),
-    "Universal": lambda: pin.JointModelUniversal(np.array([1.0, 0, 0]), np.array([0, 1.0, 0])),
-    "Ellipsoid": lambda: pin.JointModelEllipsoid(0.3, 0.2, 0.1),
-    "Composite": lambda: composite(pin.JointModelRX(), pin.JointModelPZ()),
-    "Composite with a sphere": lambda: composite(pin.JointModelPX(), pin.JointModelSpherical()),
-    "Composite with an endless joint": lambda: composite(pin.JointModelRUBX(), pin.JointModelRY()),
-    "Composite in a composite": lambda: composite(
-        pin.JointModelPY(), composite(pin.JointModelRX(), pin.JointModelSpherical())
-    ),
-}
 
 
 def random_motion(model):

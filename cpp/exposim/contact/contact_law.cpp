@@ -29,9 +29,7 @@ Vector3d ContactLaw::spring_damper(const ContactMotion& motion, const Vector3d& 
              motion.n;
 }
 
-void ContactLaw::commit(const ContactMotion& motion, ContactState& state) const {
-  commit(motion, state, anchor_rule_);
-}
+void ContactLaw::commit(const ContactMotion& motion, ContactState& state) const { commit(motion, state, anchor_rule_); }
 
 void ContactLaw::commit_within_step(const ContactMotion& motion, ContactState& state) const {
   commit(motion, state, AnchorRule::kSurface);

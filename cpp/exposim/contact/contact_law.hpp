@@ -21,10 +21,10 @@ enum class Projection {
 
 /// One contact at one instant, world frame.
 struct ContactMotion {
-  double phi;          ///< signed distance to the surface [m]
-  Eigen::Vector3d n;   ///< unit normal
-  Eigen::Vector3d p;   ///< contact point [m]
-  Eigen::Vector3d dp;  ///< velocity of the body at the contact point [m/s]
+  double phi;           ///< signed distance to the surface [m]
+  Eigen::Vector3d n;    ///< unit normal
+  Eigen::Vector3d p;    ///< contact point [m]
+  Eigen::Vector3d dp;   ///< velocity of the body at the contact point [m/s]
   Eigen::Vector3d arm;  ///< from the centre of a spherical foot to p [m]
 };
 

@@ -11,11 +11,11 @@
 #include <boost/serialization/utility.hpp>
 #include <boost/serialization/variant.hpp>
 #include <boost/serialization/vector.hpp>
+#include <locale>
 #include <pinocchio/multibody.hpp>
 #include <pinocchio/multibody/joint.hpp>
 #include <pinocchio/serialization/archive.hpp>
 #include <pinocchio/serialization/eigen.hpp>
-#include <locale>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
