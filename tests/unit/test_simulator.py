@@ -238,11 +238,17 @@ def test_absurd_torques_diverge_in_every_integrator(solo):
 
 def test_a_long_run_can_be_interrupted():
     sim = xs.Simulator(point_mass(), xs.HalfSpace(), xs.ExplicitEuler(), dt=1e-9)
-    main = threading.main_thread().ident
-    threading.Timer(0.2, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        sim.step(n=2_000_000_000)
-    assert sim.t > 0.0
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where started in the background
+    timer = threading.Timer(0.2, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
+    steps = 20_000_000  # about ten seconds
+    try:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            sim.step(n=steps)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+    assert 0 < sim.statistics.steps < steps
 
 
 # Other.

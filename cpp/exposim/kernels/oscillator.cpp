@@ -1,0 +1,104 @@
+#include "exposim/kernels/oscillator.hpp"
+
+#include <array>
+#include <cmath>
+
+namespace exposim {
+namespace {
+
+/// φ_k(z) = ∫₀¹ e^{(1−s)z} s^{k−1}/(k−1)! ds for k = 1, 2, 3 (φ_0 = e^z), z ≤ 0.
+std::array<double, 4> phi_functions(double z) {
+  std::array<double, 4> phi;
+  if (z > -2.0) {
+    double term = 1.0 / 6.0, sum = term;
+    for (int n = 1; n < 30 && std::abs(term) > 1e-18; ++n) {
+      term *= z / (n + 3);
+      sum += term;
+    }
+    phi[3] = sum;
+    phi[2] = 0.5 + z * phi[3];
+    phi[1] = 1.0 + z * phi[2];
+    phi[0] = 1.0 + z * phi[1];
+  } else {
+    phi[0] = std::exp(z);
+    phi[1] = (phi[0] - 1.0) / z;
+    phi[2] = (phi[1] - 1.0) / z;
+    phi[3] = (phi[2] - 0.5) / z;
+  }
+  return phi;
+}
+
+/// x = ωt² and p = cωt small: the power series of the highest integrals, the lower ones from the differential equation.
+OscillatorIntegrals by_series(double omega, double c, double t) {
+  const double x = omega * t * t, p = c * omega * t;
+  // h_n = g_n tⁿ with G = Σ g_n tⁿ;  G2 = Σ h_n t²/((n+1)(n+2)),  G3 likewise.
+  double h_previous = 0.0, h = t;
+  double G2 = 0.0, G3 = 0.0;
+  for (int n = 1; n < 60; ++n) {
+    const double term = h * t * t / ((n + 1.0) * (n + 2.0));
+    G2 += term;
+    G3 += term * t / (n + 3.0);
+    const double h_next = (-p * n * h - x * h_previous) / ((n + 1.0) * n);
+    h_previous = h;
+    h = h_next;
+    if (std::abs(h) + std::abs(h_previous) < 1e-19 * t) break;
+  }
+  const double G1 = 0.5 * t * t - c * omega * G2 - omega * G3;
+  const double G = t - c * omega * G1 - omega * G2;
+  return {1.0 - c * omega * G - omega * G1, G, G1, G2, G3};
+}
+
+/// Two real roots well apart: divided differences of the φ functions of the roots.
+OscillatorIntegrals by_roots(double omega, double a, double root, double t) {
+  const double slow = -omega / (a + root), fast = -(a + root);  // no cancellation in the slow one
+  const std::array<double, 4> phi_slow = phi_functions(slow * t), phi_fast = phi_functions(fast * t);
+  const double gap = 2.0 * root;
+  std::array<double, 4> integrals;
+  double power = 1.0;
+  for (int k = 0; k < 4; ++k, power *= t) integrals[k] = power * (phi_slow[k] - phi_fast[k]) / gap;
+  const double dG = (slow * phi_slow[0] - fast * phi_fast[0]) / gap;
+  return {dG, integrals[0], integrals[1], integrals[2], integrals[3]};
+}
+
+/// ωt² of order one or more, roots complex or close: closed form of G, its integrals from the differential equation.
+OscillatorIntegrals by_closed_form(double omega, double a, double discriminant, double t) {
+  const double decay = std::exp(-a * t);
+  const double u = -discriminant * t * t;  // (frequency · t)², negative if slightly overdamped
+  double sinc, cosine;
+  if (std::abs(u) < 1e-2) {
+    sinc = 1.0 - u / 6.0 * (1.0 - u / 20.0 * (1.0 - u / 42.0 * (1.0 - u / 72.0)));
+    cosine = 1.0 - u / 2.0 * (1.0 - u / 12.0 * (1.0 - u / 30.0 * (1.0 - u / 56.0 * (1.0 - u / 90.0))));
+  } else if (u > 0.0) {
+    const double angle = std::sqrt(u);
+    sinc = std::sin(angle) / angle;
+    cosine = std::cos(angle);
+  } else {
+    const double angle = std::sqrt(-u);
+    sinc = std::sinh(angle) / angle;
+    cosine = std::cosh(angle);
+  }
+  const double G = t * decay * sinc;
+  const double dG = decay * (cosine - a * t * sinc);
+  const double G1 = (1.0 - dG - 2.0 * a * G) / omega;
+  const double G2 = (t - G - 2.0 * a * G1) / omega;
+  const double G3 = (0.5 * t * t - G1 - 2.0 * a * G2) / omega;
+  return {dG, G, G1, G2, G3};
+}
+
+}  // namespace
+
+OscillatorIntegrals oscillator_integrals(double omega, double c, double t) {
+  constexpr double kSeries = 4.0;   // up to here of ωt² and cωt
+  constexpr double kApart = 2.0;    // (r₁ − r₂) t of roots that are well apart
+  const double x = omega * t * t, p = c * omega * t;
+  if (x <= kSeries && p <= kSeries) return by_series(omega, c, t);
+  const double a = 0.5 * c * omega;
+  const double discriminant = a * a - omega;
+  if (discriminant > 0.0) {
+    const double root = std::sqrt(discriminant);
+    if (2.0 * root * t >= kApart) return by_roots(omega, a, root, t);
+  }
+  return by_closed_form(omega, a, discriminant, t);
+}
+
+}  // namespace exposim
