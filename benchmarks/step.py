@@ -33,8 +33,9 @@ SCHEMES: dict[str, xs.Integrator] = {
     "RK4": xs.RungeKutta4(),
     "implicit Euler": xs.ImplicitEuler(),
     **{f"Expo, Padé {degree}": xs.Expo(kernel=xs.Pade(degree)) for degree in (1, 2, 3, 5, 7)},
-    "Expo, exponential": xs.Expo(),
-    "Expo, not balanced": xs.Expo(balance=False),
+    "Expo": xs.Expo(),
+    "Expo, exponential": xs.Expo(kernel="expm"),
+    "Expo, not balanced": xs.Expo(kernel="expm", balance=False),
 }
 FLOORS = {"floor of explicit Euler": 0, "floor of Expo": 1}
 

@@ -29,7 +29,7 @@ void bind_integrators(nb::module_& m) {
       .value("SINGLE_AVERAGE", Expo::PositionUpdate::kSingleAverage);
   nb::class_<IntegratorFactory>(m, "IntegratorFactory");
 
-  bind_integrator<Expo, KernelOptions, Expo::PositionUpdate>(m, "expo", nb::arg("kernel"), nb::arg("position_update"));
+  bind_integrator<Expo, ContactKernel, Expo::PositionUpdate>(m, "expo", nb::arg("kernel"), nb::arg("position_update"));
   bind_integrator<ExplicitEuler>(m, "explicit_euler");
   bind_integrator<SemiImplicitEuler>(m, "semi_implicit_euler");
   bind_integrator<RungeKutta4>(m, "runge_kutta4");

@@ -6,7 +6,9 @@
 #include <tuple>
 
 #include "bindings.hpp"
+#include "exposim/contact/contact_integrals.hpp"
 #include "exposim/kernels/balance.hpp"
+#include "exposim/kernels/oscillator.hpp"
 
 namespace nb = nanobind;
 
@@ -28,14 +30,38 @@ void bind_kernels(nb::module_& m) {
   nb::class_<KernelInfo>(m, "KernelInfo")
       .def_ro("degree", &KernelInfo::degree)
       .def_ro("squarings", &KernelInfo::squarings)
-      .def_ro("products", &KernelInfo::products);
+      .def_ro("products", &KernelInfo::products)
+      .def_ro("error_bound", &KernelInfo::error_bound);
+
+  nb::enum_<ContactKernel::Method>(m, "ContactMethod")
+      .value("AUTO", ContactKernel::Method::kAuto)
+      .value("MODAL", ContactKernel::Method::kModal)
+      .value("DENSE", ContactKernel::Method::kDense);
+
+  nb::class_<ContactKernel>(m, "ContactKernel")
+      .def(
+          "__init__",
+          [](ContactKernel* self, ContactKernel::Method method, double tolerance, const KernelOptions& dense) {
+            new (self) ContactKernel{method, tolerance, dense};
+          },
+          nb::arg("method"), nb::arg("tolerance"), nb::arg("dense"));
+
+  m.def(
+      "oscillator_integrals",
+      [](double omega, double c, double t) {
+        const OscillatorIntegrals g = oscillator_integrals(omega, c, t);
+        return std::make_tuple(g.dG, g.G, g.G1, g.G2, g.G3);
+      },
+      nb::arg("omega"), nb::arg("c"), nb::arg("t"));
 
   m.def(
       "integrals",
       [](const Eigen::MatrixXd& A, const Eigen::VectorXd& b, const Eigen::VectorXd& x0, double dt,
          const KernelOptions& options) {
         IntegralKernel kernel(options);
-        kernel.compute(A, b, x0, dt);
+        Eigen::MatrixXd b_x0(b.size(), 2);
+        b_x0 << b, x0;
+        kernel.compute(A, b_x0, dt);
         return std::tuple<Eigen::VectorXd, Eigen::VectorXd, KernelInfo>(kernel.x_int(), kernel.x_int2(), kernel.info());
       },
       nb::arg("A"), nb::arg("b"), nb::arg("x0"), nb::arg("dt"), nb::arg("options"));

@@ -82,13 +82,18 @@ Eigen::MatrixXd Simulator::predict_forces(const Eigen::VectorXd& times, const In
   if (contacts.active().empty()) return lam;
   ContactDynamics system;
   system.update(scene_.dynamics, contacts, state_, input);
+  Eigen::MatrixXd A, b_x0;
+  system.full_system(A, b_x0);
+  const Eigen::Index m = A.rows() / 2;
   IntegralKernel kernel{KernelOptions{}};
   for (Eigen::Index row = 0; row < times.size(); ++row) {
-    kernel.compute(system.A(), system.b(), system.x0(), times(row));
-    const Eigen::VectorXd x = system.x0() + system.A() * kernel.x_int() + times(row) * system.b();
-    Eigen::Index k = 0;
-    for (const std::size_t i : contacts.active()) {
-      lam.row(row).segment<3>(3 * static_cast<Eigen::Index>(i)) = system.force(contacts, i, k++, x);
+    kernel.compute(A, b_x0, times(row));
+    const Eigen::VectorXd x = b_x0.col(1) + A * kernel.x_int() + times(row) * b_x0.col(0);
+    for (std::size_t k = 0; k < system.points().size(); ++k) {
+      const ContactDynamics::Point& point = system.points()[k];
+      const auto first = 3 * static_cast<Eigen::Index>(k);
+      lam.row(row).segment<3>(3 * static_cast<Eigen::Index>(point.contact)) =
+          -point.K * x.segment<3>(first) - point.B * x.segment<3>(m + first);
     }
   }
   return lam;

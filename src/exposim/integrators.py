@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from exposim import _checks, _core
-from exposim.kernels import Kernel, _options
+from exposim.kernels import ContactKernel, _contact_kernel
 
 
 class Integrator(ABC):
@@ -26,19 +26,23 @@ class Expo(Integrator):
     projected on the friction cone. Choose it for stiff contacts and large steps.
 
     Args:
-        kernel: How the integrals are computed: ``"expm"`` or ``Pade(degree)``.
-        balance: Balance the matrix first; ``False`` is the paper's baseline.
+        kernel: How the integrals are computed. ``"auto"``: in closed form where damping is proportional to stiffness,
+            otherwise by the cheapest approximation that meets the tolerance. ``"modal"``: the closed form, refused for
+            other materials. ``"expm"`` or ``Pade(degree)``: as in the paper.
+        tolerance: Of ``"auto"``: largest error of an average contact force, relative to the largest of them.
+        balance: Balance the matrix of ``"expm"`` or ``Pade`` first; ``False`` is the paper's baseline.
         position_update: Which average of the contact force moves the configuration: ``"lam_pr2"``, the double
             average (``eq:state_int_friction2``), or ``"lam_pr"``, the paper's simpler one
             (``eq:state_int_friction``).
     """
 
-    kernel: Kernel = "expm"
+    kernel: ContactKernel = "auto"
+    tolerance: float = 1e-8
     balance: bool = True
     position_update: Literal["lam_pr2", "lam_pr"] = "lam_pr2"
 
     def __post_init__(self) -> None:
-        _options(self.kernel, self.balance)
+        _contact_kernel(self.kernel, self.balance, self.tolerance)
         _checks.choice("position_update", self.position_update, ("lam_pr2", "lam_pr"))
 
     def _build(self) -> _core.IntegratorFactory:
@@ -46,7 +50,8 @@ class Expo(Integrator):
             "lam_pr2": _core.PositionUpdate.DOUBLE_AVERAGE,
             "lam_pr": _core.PositionUpdate.SINGLE_AVERAGE,
         }
-        return _core.expo(_options(self.kernel, self.balance), position_updates[self.position_update])
+        kernel = _contact_kernel(self.kernel, self.balance, self.tolerance)
+        return _core.expo(kernel, position_updates[self.position_update])
 
 
 @dataclass(frozen=True)

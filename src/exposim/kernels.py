@@ -30,6 +30,7 @@ class Pade:
 
 
 Kernel = Literal["expm"] | Pade
+ContactKernel = Literal["auto", "modal", "expm"] | Pade
 
 
 def integrals(
@@ -79,3 +80,13 @@ def _options(kernel: Kernel, balance: bool) -> _core.KernelOptions:
     if isinstance(kernel, str) and kernel == "expm":
         return _core.KernelOptions(_core.KernelMethod.EXPM, 0, balance)
     raise InvalidArgument(f"kernel is {kernel!r}; give 'expm' or Pade(degree)")
+
+
+def _contact_kernel(kernel: ContactKernel, balance: bool, tolerance: float) -> _core.ContactKernel:
+    tolerance = _checks.number("tolerance", tolerance, "", above=0.0)
+    methods = {"auto": _core.ContactMethod.AUTO, "modal": _core.ContactMethod.MODAL}
+    if isinstance(kernel, str) and kernel in methods:
+        return _core.ContactKernel(methods[kernel], tolerance, _options("expm", balance))
+    if not isinstance(kernel, Pade) and not (isinstance(kernel, str) and kernel == "expm"):
+        raise InvalidArgument(f"kernel is {kernel!r}; give 'auto', 'modal', 'expm' or Pade(degree)")
+    return _core.ContactKernel(_core.ContactMethod.DENSE, tolerance, _options(kernel, balance))

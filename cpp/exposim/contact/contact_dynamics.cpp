@@ -1,53 +1,108 @@
 #include "exposim/contact/contact_dynamics.hpp"
 
+#include <algorithm>
+
 namespace exposim {
 
 using Eigen::Index;
+using Eigen::Matrix3d;
+using Eigen::MatrixXd;
 using Eigen::Vector3d;
 
 void ContactDynamics::update(Dynamics& dynamics, const ContactSet& contacts, const State& state, const Input& input) {
-  resize(state.v.size(), static_cast<Index>(contacts.active().size()));
   dynamics.update_terms(state.q, state.v);
   dynamics.applied_force(state.v, input, w_);
   dynamics.solve_L_in_place(w_);
+  group_by_body(dynamics, contacts);
+  if (points_.empty()) return;
 
-  const Index m = ddp_bar_.size();
-  if (m == 0) return;
-  Index row = 0;
-  for (const std::size_t i : contacts.active()) {
-    const ContactMotion& motion = contacts.motion(i);
-    const std::size_t point = contacts.pair(i).point;
-    dynamics.point_jacobian_transpose(point, motion.p, Y_.middleCols<3>(row));
-    ddp_bar_.segment<3>(row) = dynamics.point_drift(point, motion.p);
-    x0_.segment<3>(row) = motion.p - state.contacts[i].p0;
-    x0_.segment<3>(m + row) = motion.dp - state.contacts[i].dp0;
-    row += 3;
+  const Index r = bodies_.back().first + bodies_.back().size;
+  Y_.resize(state.v.size(), r);
+  for (const Body& body : bodies_) {
+    if (body.size == 3) {
+      dynamics.point_jacobian_transpose(body.joint, body.origin, Y_.middleCols<3>(body.first));
+    } else {
+      dynamics.body_jacobian_transpose(body.joint, body.origin, Y_.middleCols<6>(body.first));
+    }
   }
   dynamics.solve_L_in_place(Y_);
-  Upsilon_.noalias() = Y_.transpose() * Y_;
-  ddp_bar_.noalias() += Y_.transpose() * w_;
-  b_.tail(m) = ddp_bar_;
-
-  row = 0;
-  for (const std::size_t i : contacts.active()) {
-    const ContactLaw& law = contacts.pair(i).law;
-    const Vector3d& n = contacts.motion(i).n;
-    A_.block(m, row, m, 3).noalias() = -Upsilon_.middleCols<3>(row) * law.stiffness(n);
-    A_.block(m, m + row, m, 3).noalias() = -Upsilon_.middleCols<3>(row) * law.damping(n);
-    row += 3;
+  Upsilon_body_.resize(r, r);
+  Upsilon_body_.noalias() = Y_.transpose() * Y_;
+  acceleration_.resize(r);
+  acceleration_.noalias() = Y_.transpose() * w_;
+  for (Point& point : points_) {
+    const ContactMotion& motion = contacts.motion(point.contact);
+    const ContactState& anchor = state.contacts[point.contact];
+    point.delta_p = motion.p - anchor.p0;
+    point.delta_dp = motion.dp - anchor.dp0;
+    point.ddp_bar = point_of(point, acceleration_) + dynamics.point_drift(bodies_[point.body].joint, motion.p);
   }
 }
 
-void ContactDynamics::resize(Index nv, Index contact_count) {
-  const Index m = 3 * contact_count;
-  Y_.resize(nv, m);
-  ddp_bar_.resize(m);
-  Upsilon_.resize(m, m);
-  x0_.resize(2 * m);
-  if (A_.rows() == 2 * m) return;
-  A_.setZero(2 * m, 2 * m);
-  A_.topRightCorner(m, m).setIdentity();
-  b_.setZero(2 * m);
+void ContactDynamics::group_by_body(const Dynamics& dynamics, const ContactSet& contacts) {
+  bodies_.clear();
+  points_.resize(contacts.active().size());
+  for (std::size_t k = 0; k < points_.size(); ++k) {
+    Point& point = points_[k];
+    point.contact = contacts.active()[k];
+    const ContactMotion& motion = contacts.motion(point.contact);
+    const ContactLaw& law = contacts.pair(point.contact).law;
+    point.K = law.stiffness(motion.n);
+    point.B = law.damping(motion.n);
+
+    const std::size_t joint = contacts.joint(dynamics, point.contact);
+    const auto found = std::find_if(bodies_.begin(), bodies_.end(), [&](const Body& b) { return b.joint == joint; });
+    point.body = static_cast<std::size_t>(found - bodies_.begin());
+    if (found == bodies_.end()) {
+      bodies_.push_back({joint, 0, 1, motion.p});
+    } else {
+      found->size += 1;
+      found->origin += motion.p;
+    }
+  }
+  Index first = 0;
+  for (Body& body : bodies_) {  // size is the number of points so far
+    body.origin /= static_cast<double>(body.size);
+    body.size = body.size == 1 ? 3 : 6;
+    body.first = first;
+    first += body.size;
+  }
+  for (Point& point : points_) point.arm = contacts.motion(point.contact).p - bodies_[point.body].origin;
+}
+
+Eigen::Matrix<double, 3, 6> ContactDynamics::G(const Point& point) const {
+  Eigen::Matrix<double, 3, 6> G;
+  G.leftCols<3>().setIdentity();
+  const Vector3d& a = point.arm;
+  G.rightCols<3>() << 0.0, a.z(), -a.y(), -a.z(), 0.0, a.x(), a.y(), -a.x(), 0.0;  // ω × a
+  return G;
+}
+
+void ContactDynamics::full_system(MatrixXd& A, MatrixXd& b_x0) const {
+  const Index m = 3 * static_cast<Index>(points_.size());
+  A.resize(2 * m, 2 * m);
+  A.topLeftCorner(m, m).setZero();
+  A.topRightCorner(m, m).setIdentity();
+  b_x0.resize(2 * m, 2);
+  b_x0.topLeftCorner(m, 1).setZero();
+  for (Index i = 0; i < m / 3; ++i) {
+    const Point& pi = points_[static_cast<std::size_t>(i)];
+    const Body& bi = bodies_[pi.body];
+    b_x0.col(0).segment<3>(m + 3 * i) = pi.ddp_bar;
+    b_x0.col(1).segment<3>(3 * i) = pi.delta_p;
+    b_x0.col(1).segment<3>(m + 3 * i) = pi.delta_dp;
+    for (Index j = 0; j < m / 3; ++j) {
+      const Point& pj = points_[static_cast<std::size_t>(j)];
+      const Body& bj = bodies_[pj.body];
+      const Matrix3d Upsilon =
+          bi.size == 3 && bj.size == 3
+              ? Matrix3d(Upsilon_body_.block<3, 3>(bi.first, bj.first))
+              : Matrix3d(G(pi).leftCols(bi.size) * Upsilon_body_.block(bi.first, bj.first, bi.size, bj.size) *
+                         G(pj).leftCols(bj.size).transpose());
+      A.block<3, 3>(m + 3 * i, 3 * j).noalias() = -Upsilon * pj.K;
+      A.block<3, 3>(m + 3 * i, m + 3 * j).noalias() = -Upsilon * pj.B;
+    }
+  }
 }
 
 }  // namespace exposim

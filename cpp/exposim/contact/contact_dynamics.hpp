@@ -1,6 +1,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <Eigen/Geometry>
+#include <vector>
 
 #include "exposim/contact/contact_set.hpp"
 #include "exposim/robot/dynamics.hpp"
@@ -10,38 +12,67 @@ namespace exposim {
 
 /// The active contacts of a scene as a linear system, with Υ and p̈̄ frozen at a state.
 ///
-///   d ⎡Δp ⎤   ⎡  0    I ⎤ ⎡Δp ⎤   ⎡ 0 ⎤
-///   ─ ⎢   ⎥ = ⎢         ⎥ ⎢   ⎥ + ⎢   ⎥,    λ = −K Δp − B Δṗ            (eq:contact_dyn, eq:contact_forces)
-///   dt⎣Δṗ ⎦   ⎣−ΥK  −ΥB ⎦ ⎣Δṗ ⎦   ⎣p̈̄ ⎦
+///   Δp̈ = −Υ (K Δp + B Δṗ) + p̈̄,    λ = −K Δp − B Δṗ                       (eq:contact_dyn, eq:contact_forces)
 ///
-/// With M = LLᵀ, Y = L⁻¹Jᵀ and w = L⁻¹u:  Υ = J M⁻¹Jᵀ = YᵀY,  p̈̄ = J M⁻¹u + J̇v = Yᵀw + J̇v.
+/// Points of one body move with its six coordinates: J_i = G_i J_body, Υ = G Υ_body Gᵀ. A body with one point has the
+/// point's three coordinates instead, and G_i = I. With M = LLᵀ, Y = L⁻¹J_bodyᵀ and w = L⁻¹u:
+/// Υ_body = YᵀY, and the acceleration of the bodies without contact forces is Yᵀw (plus what is in J̇v).
 class ContactDynamics {
  public:
+  /// A body in contact.
+  struct Body {
+    std::size_t joint;
+    Eigen::Index first;      ///< row of its coordinates
+    Eigen::Index size;       ///< 3 or 6
+    Eigen::Vector3d origin;  ///< where its six coordinates are taken: the mean of its points
+  };
+  /// An active contact.
+  struct Point {
+    std::size_t contact;  ///< index in the ContactSet
+    std::size_t body;     ///< index in bodies()
+    Eigen::Vector3d arm;  ///< from the body's origin
+    Eigen::Matrix3d K, B;
+    Eigen::Vector3d delta_p, delta_dp;  ///< x(0)
+    Eigen::Vector3d ddp_bar;
+  };
+
   /// Evaluates all terms at a committed state.
   void update(Dynamics& dynamics, const ContactSet& contacts, const State& state, const Input& input);
 
-  Eigen::Index contact_count() const { return ddp_bar_.size() / 3; }
-  const Eigen::MatrixXd& A() const { return A_; }
-  const Eigen::VectorXd& b() const { return b_; }
-  const Eigen::VectorXd& x0() const { return x0_; }
-  const Eigen::MatrixXd& Y() const { return Y_; }  ///< nv × 3n
+  const std::vector<Body>& bodies() const { return bodies_; }
+  const std::vector<Point>& points() const { return points_; }
+  const Eigen::MatrixXd& Upsilon_body() const { return Upsilon_body_; }
+  const Eigen::MatrixXd& Y() const { return Y_; }
   const Eigen::VectorXd& w() const { return w_; }
 
-  /// λ = D x of the k-th active contact, i its index, for any x of the system; not projected.
+  /// G_i x: motion of a point for a motion x of the bodies' coordinates.
   template <typename Vector>
-  Eigen::Vector3d force(const ContactSet& contacts, std::size_t i, Eigen::Index k, const Vector& x) const {
-    const ContactLaw& law = contacts.pair(i).law;
-    const Eigen::Vector3d& n = contacts.motion(i).n;
-    return -law.stiffness(n) * x.template segment<3>(3 * k) -
-           law.damping(n) * x.template segment<3>(ddp_bar_.size() + 3 * k);
+  Eigen::Vector3d point_of(const Point& point, const Vector& x) const {
+    const Body& body = bodies_[point.body];
+    const Eigen::Vector3d linear = x.template segment<3>(body.first);
+    if (body.size == 3) return linear;
+    return linear + Eigen::Vector3d(x.template segment<3>(body.first + 3)).cross(point.arm);
   }
+  /// x += G_iᵀ f: the wrench on the bodies of a force f at a point.
+  template <typename Vector>
+  void add_wrench(const Point& point, const Eigen::Vector3d& f, Vector&& x) const {
+    const Body& body = bodies_[point.body];
+    x.template segment<3>(body.first) += f;
+    if (body.size == 6) x.template segment<3>(body.first + 3) += point.arm.cross(f);
+  }
+  /// G_i of a point, 3 × its body's size, in the left columns.
+  Eigen::Matrix<double, 3, 6> G(const Point& point) const;
+
+  /// A and [b x0] of eq:contact_dyn for the stacked points, without use of the bodies: the paper's system.
+  void full_system(Eigen::MatrixXd& A, Eigen::MatrixXd& b_x0) const;
 
  private:
-  void resize(Eigen::Index nv, Eigen::Index contact_count);
+  void group_by_body(const Dynamics& dynamics, const ContactSet& contacts);
 
-  Eigen::VectorXd w_, ddp_bar_;
-  Eigen::MatrixXd Y_, Upsilon_, A_;
-  Eigen::VectorXd b_, x0_;
+  std::vector<Body> bodies_;
+  std::vector<Point> points_;
+  Eigen::VectorXd w_, acceleration_;
+  Eigen::MatrixXd Y_, Upsilon_body_;
 };
 
 }  // namespace exposim

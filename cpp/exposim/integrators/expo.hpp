@@ -1,6 +1,7 @@
 #pragma once
 
 #include "exposim/contact/contact_dynamics.hpp"
+#include "exposim/contact/contact_integrals.hpp"
 #include "exposim/integrators/integrator.hpp"
 
 namespace exposim {
@@ -18,21 +19,22 @@ class Expo final : public Integrator {
     kSingleAverage,  ///< λ_pr, as if the force were constant over the step
   };
 
-  Expo(KernelOptions kernel, PositionUpdate position_update) : kernel_(kernel), position_update_(position_update) {}
+  Expo(const ContactKernel& kernel, PositionUpdate position_update)
+      : integrals_(kernel), position_update_(position_update) {}
 
   void advance(Scene& scene, const State& state, const Input& input, double dt, Eigen::VectorXd& q_next,
                Eigen::VectorXd& v_next, StepInfo& info) override;
 
  private:
-  /// λ averaged over the step (columns: single and double), projected contact by contact.
-  void average_forces(const ContactSet& contacts, double dt, StepInfo& info);
+  /// Projects the averages of λ contact by contact; their wrenches on the bodies (columns: single and double).
+  void project_forces(const ContactSet& contacts, StepInfo& info);
 
-  IntegralKernel kernel_;
+  ContactIntegrals integrals_;
   PositionUpdate position_update_;
 
   ContactDynamics contact_dynamics_;
-  Eigen::MatrixX2d lam_;  // projected averages, stacked: λ_pr and λ_pr2
-  Eigen::MatrixX2d dv_;   // the accelerations that they give
+  Eigen::MatrixX2d wrenches_;  // Gᵀλ_pr and Gᵀλ_pr2
+  Eigen::MatrixX2d dv_;        // the accelerations that they give
   Eigen::VectorXd dq_;
 };
 

@@ -36,46 +36,82 @@ IntegralKernel::IntegralKernel(KernelOptions options) : options_(options) {
   }
 }
 
-void IntegralKernel::resize(Eigen::Index n) {
-  if (n == n_) return;
-  n_ = n;
-  const Eigen::Index size = n + 3;
-  A_bar_.setZero(size, size);
-  scaling_.resize(size);
-  lu_ = Eigen::PartialPivLU<Eigen::MatrixXd>(size);
-  exponential_.resize(size, size);
-  squared_.resize(size, size);
-  action_.resize(size, 2);
+void IntegralKernel::compute(const Eigen::MatrixXd& A, const Eigen::MatrixXd& W, double t) {
+  prepare(A, W, t);
+  act(options_.method == KernelOptions::Method::kPade ? options_.degree : 0);
 }
 
-void IntegralKernel::compute(const Eigen::MatrixXd& A, const Eigen::VectorXd& b, const Eigen::VectorXd& x0, double t) {
-  const Eigen::Index n = A.rows();
-  resize(n);
-  A_bar_.topLeftCorner(n, n) = t * A;
-  A_bar_.col(n).head(n) = t * b;
-  A_bar_.col(n + 1).head(n) = t * x0;
-  A_bar_.rightCols<3>().bottomRows<3>() << 0, t, 0, 0, 0, t, 0, 0, 0;
-  A_bar_.col(n + 2).head(n).setZero();
-  A_bar_.leftCols(n).bottomRows<3>().setZero();
+void IntegralKernel::prepare(const Eigen::MatrixXd& A, const Eigen::MatrixXd& W, double t) {
+  if (A.rows() != n_ || W.cols() + 1 != m_) {
+    n_ = A.rows();
+    m_ = W.cols() + 1;
+    const Eigen::Index size = n_ + m_;
+    A_bar_.resize(size, size);
+    scaling_.resize(size);
+    lu_ = Eigen::PartialPivLU<Eigen::MatrixXd>(size);
+    exponential_.resize(size, size);
+    squared_.resize(size, size);
+    action_.resize(size, 2);
+  }
+  A_bar_.topLeftCorner(n_, n_) = t * A;
+  A_bar_.block(0, n_, n_, m_ - 1) = t * W;
+  A_bar_.col(n_ + m_ - 1).setZero();
+  A_bar_.bottomRows(m_).setZero();
+  for (Eigen::Index i = n_; i + 1 < n_ + m_; ++i) A_bar_(i, i + 1) = t;
 
   if (options_.balance) {
     balance(A_bar_, scaling_);
   } else {
     scaling_.setOnes();
   }
+}
 
-  if (options_.method == KernelOptions::Method::kPade) {
-    act_by_pade(options_.degree);
+double IntegralKernel::norm() const { return one_norm(A_bar_); }
+
+void IntegralKernel::act(int degree) {
+  if (degree > 0) {
+    act_by_pade(degree);
   } else {
     act_by_scaling_and_squaring();
   }
+  balanced_norms_ = action_.cwiseAbs().colwise().sum();
   action_.array().colwise() *= scaling_.array();
-  action_.col(0) /= scaling_(n + 1);
-  action_.col(1) /= scaling_(n + 2);
+  action_.col(0) /= scaling_(n_ + m_ - 2);
+  action_.col(1) /= scaling_(n_ + m_ - 1);
+}
+
+Eigen::Vector2d IntegralKernel::error_bounds(int degree, const Eigen::VectorXd& weights) const {
+  // r V = e^{X + ΔX} V, so the error is (I − e^{−ΔX}) r V: at most e^{‖ΔX‖} − 1 times the norm of what was found.
+  const double factor = std::expm1(pade_backward_error(degree, norm()));
+  const double largest = weights.cwiseProduct(scaling_.head(n_)).maxCoeff();
+  return factor * largest *
+         Eigen::Vector2d(balanced_norms_(0) / scaling_(n_ + m_ - 2), balanced_norms_(1) / scaling_(n_ + m_ - 1));
+}
+
+double pade_backward_error(int degree, double norm) {
+  struct Series {
+    int degree;
+    double leading;  // of log(e^{−x} N(x)/D(x)): (j!)²/((2j)! (2j+1)!)
+    double root;     // smallest modulus of a root of N
+  };
+  constexpr std::array<Series, 5> kSeries{{{1, 1.0 / 12.0, 2.0},
+                                           {2, 1.0 / 720.0, 3.4641},
+                                           {3, 1.0 / 100800.0, 4.6443},
+                                           {5, 9.9417e-11, 7.2934},
+                                           {7, 2.2284e-16, 9.9435}}};
+  const auto found =
+      std::find_if(kSeries.begin(), kSeries.end(), [degree](const Series& s) { return s.degree == degree; });
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (found == kSeries.end() || !(norm < 0.9 * found->root)) return infinity;
+  // The k-th coefficient is −2/k Σ z⁻ᵏ over the j roots z of N, k odd: a geometric tail behind the leading term.
+  const int first = 2 * degree + 1;
+  const double ratio = norm / found->root;
+  const double tail = 2.0 * degree / (first + 2) * std::pow(ratio, first + 2) / (1.0 - ratio * ratio);
+  return found->leading * std::pow(norm, first) + tail;
 }
 
 void IntegralKernel::act_by_pade(int degree) {
-  info_ = {degree, 0, pade_.evaluate(A_bar_, degree)};
+  info_ = {degree, 0, pade_.evaluate(A_bar_, degree), 0.0};
   lu_.compute(pade_.denominator());
   action_ = lu_.solve(pade_.numerator().rightCols<2>());
 }
@@ -94,7 +130,7 @@ void IntegralKernel::act_by_scaling_and_squaring() {
   const PadeRange& last = kPadeRanges[std::size(kPadeRanges) - 1];
   const int squarings = std::max(1, static_cast<int>(std::ceil(std::log2(norm / last.norm))));
   A_bar_ *= std::ldexp(1.0, -squarings);
-  info_ = {last.degree, squarings, pade_.evaluate(A_bar_, last.degree)};
+  info_ = {last.degree, squarings, pade_.evaluate(A_bar_, last.degree), 0.0};
   lu_.compute(pade_.denominator());
   exponential_ = lu_.solve(pade_.numerator());
   for (int i = 1; i < squarings; ++i) {

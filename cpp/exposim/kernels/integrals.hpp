@@ -20,46 +20,62 @@ struct KernelOptions {
 
 /// What a kernel did, for the step's information.
 struct KernelInfo {
-  int degree = 0;     ///< of the Padé approximant taken
-  int squarings = 0;  ///< the matrix was divided by 2^squarings
-  int products = 0;   ///< products of two full matrices
+  int degree = 0;            ///< of the Padé approximant taken
+  int squarings = 0;         ///< the matrix was divided by 2^squarings
+  int products = 0;          ///< products of two full matrices
+  double error_bound = 0.0;  ///< where the degree was chosen by it: relative to the largest average force
 };
 
-/// Both integrals of a linear system, from one action of an exponential.
+/// Both integrals of a linear system with a polynomial force, from one action of an exponential.
 ///
-///   ẋ = A x + b, x(0) = x₀,    x_int = ∫₀ᵗ x,   x_int2 = ∫₀ᵗ ∫₀^τ x          (eq:x_int_def)
+///   ẋ = A x + w₀ + w₁ t + …, x(0) = x₀,    x_int = ∫₀ᵗ x,   x_int2 = ∫₀ᵗ ∫₀^τ x            (eq:x_int_def)
 ///
-///       ⎡A b x₀ 0⎤
-///   Ā = ⎢0 0 1  0⎥     [x_int x_int2] = [I 0] exp(t·Ā) [0; I₂]                (eq:x_int_computation)
-///       ⎢0 0 0  1⎥
-///       ⎣0 0 0  0⎦
+///       ⎡A … w₁ w₀ x₀ 0⎤
+///   Ā = ⎢0      N      ⎥     [x_int x_int2] = [I 0] exp(t·Ā) [0; I₂]                       (eq:x_int_computation)
 ///
-/// Holds its scratch: no allocation while the size of A does not change.
+/// with ones above the diagonal of N. The paper's case has w₀ = b alone. Holds its scratch: no allocation while the
+/// sizes do not change.
 class IntegralKernel {
  public:
   /// @throws std::invalid_argument for a degree that the method does not have.
   explicit IntegralKernel(KernelOptions options);
 
-  void compute(const Eigen::MatrixXd& A, const Eigen::VectorXd& b, const Eigen::VectorXd& x0, double t);
+  /// @param W columns …, w₁, w₀, x₀; any number of forces.
+  void compute(const Eigen::MatrixXd& A, const Eigen::MatrixXd& W, double t);
 
   auto x_int() const { return action_.col(0).head(n_); }
   auto x_int2() const { return action_.col(1).head(n_); }
   const KernelInfo& info() const { return info_; }
 
+  // The same in parts, for a choice of the degree by error:
+  /// Builds and balances t·Ā.
+  void prepare(const Eigen::MatrixXd& A, const Eigen::MatrixXd& W, double t);
+  /// 1-norm of what prepare() built.
+  double norm() const;
+  /// Acts by the approximant of that degree; 0: by scaling and squaring. Once for every prepare(), or several times
+  /// with rising degrees.
+  void act(int degree);
+  /// Bounds on the errors of |wᵀx_int| and |wᵀx_int2| for all w with |w_i| ≤ weights_i, after act(degree).
+  Eigen::Vector2d error_bounds(int degree, const Eigen::VectorXd& weights) const;
+
  private:
-  void resize(Eigen::Index n);
   void act_by_pade(int degree);
   void act_by_scaling_and_squaring();
 
   KernelOptions options_;
   KernelInfo info_;
-  Eigen::Index n_ = -1;
-  Eigen::MatrixXd A_bar_;    // t·Ā, balanced
-  Eigen::VectorXd scaling_;  // the balancing similarity
+  Eigen::Index n_ = -1, m_ = -1;  // of A, and columns behind it
+  Eigen::MatrixXd A_bar_;         // t·Ā, balanced
+  Eigen::VectorXd scaling_;       // the balancing similarity
   PadeApproximant pade_;
   Eigen::PartialPivLU<Eigen::MatrixXd> lu_;
   Eigen::MatrixXd exponential_, squared_;
-  Eigen::MatrixX2d action_;  // exp(t·Ā) [0; I₂]
+  Eigen::MatrixX2d action_;         // exp(t·Ā) [0; I₂]
+  Eigen::Vector2d balanced_norms_;  // 1-norms of its columns before balancing was undone
 };
+
+/// ‖ΔX‖ ≤ pade_backward_error(j, ‖X‖) where the Padé approximant of exp(X) of degree j is exp(X + ΔX) exactly.
+/// Infinite where the bound does not hold.
+double pade_backward_error(int degree, double norm);
 
 }  // namespace exposim

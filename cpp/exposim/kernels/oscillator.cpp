@@ -88,8 +88,8 @@ OscillatorIntegrals by_closed_form(double omega, double a, double discriminant, 
 }  // namespace
 
 OscillatorIntegrals oscillator_integrals(double omega, double c, double t) {
-  constexpr double kSeries = 4.0;   // up to here of ωt² and cωt
-  constexpr double kApart = 2.0;    // (r₁ − r₂) t of roots that are well apart
+  constexpr double kSeries = 4.0;  // up to here of ωt² and cωt
+  constexpr double kApart = 2.0;   // (r₁ − r₂) t of roots that are well apart
   const double x = omega * t * t, p = c * omega * t;
   if (x <= kSeries && p <= kSeries) return by_series(omega, c, t);
   const double a = 0.5 * c * omega;

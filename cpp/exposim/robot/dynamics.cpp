@@ -68,16 +68,21 @@ void Dynamics::update_terms(const VectorXd& q, const VectorXd& v) {
   M_llt_.compute(pin_->data.M);
 }
 
-void Dynamics::point_jacobian_transpose(std::size_t point, const Vector3d& p, Eigen::Ref<MatrixXd> Jt) const {
+void Dynamics::point_jacobian_transpose(std::size_t joint, const Vector3d& p, Eigen::Ref<MatrixXd> Jt) const {
   Jt.setZero();
-  for_each_supporting_dof(pin_->model, robot_->points()[point].joint, [&](int i) {
+  for_each_supporting_dof(pin_->model, joint, [&](int i) {
     const auto column = pin_->data.J.col(i);  // velocity of the point at the world's origin, and rotation
     Jt.row(i) = column.head<3>() + column.tail<3>().cross(p);
   });
 }
 
-Vector3d Dynamics::point_drift(std::size_t point, const Vector3d& p) const {
-  const std::size_t joint = robot_->points()[point].joint;
+void Dynamics::body_jacobian_transpose(std::size_t joint, const Vector3d& p, Eigen::Ref<MatrixXd> Jt) const {
+  point_jacobian_transpose(joint, p, Jt.leftCols<3>());
+  Jt.rightCols<3>().setZero();
+  for_each_supporting_dof(pin_->model, joint, [&](int i) { Jt.row(i).tail<3>() = pin_->data.J.col(i).tail<3>(); });
+}
+
+Vector3d Dynamics::point_drift(std::size_t joint, const Vector3d& p) const {
   const pinocchio::SE3& oMi = pin_->data.oMi[joint];
   const pinocchio::Motion& v = pin_->data.v[joint];
   const pinocchio::Motion& a = pin_->data.a_gf[joint];  // at v̇ = 0, gravity subtracted: left by nonLinearEffects

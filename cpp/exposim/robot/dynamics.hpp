@@ -51,10 +51,12 @@ class Dynamics {
   /// M, its Cholesky factor, h and the joint Jacobians.
   void update_terms(const Eigen::VectorXd& q, const Eigen::VectorXd& v);
   // Of the last update_terms:
-  /// Transposed Jacobian of the point of the body that is now at p (world), into nv × 3.
-  void point_jacobian_transpose(std::size_t point, const Eigen::Vector3d& p, Eigen::Ref<Eigen::MatrixXd> Jt) const;
+  /// Transposed Jacobian of the point of a body that is now at p (world), into nv × 3.
+  void point_jacobian_transpose(std::size_t joint, const Eigen::Vector3d& p, Eigen::Ref<Eigen::MatrixXd> Jt) const;
+  /// The same with the body's angular velocity behind, into nv × 6.
+  void body_jacobian_transpose(std::size_t joint, const Eigen::Vector3d& p, Eigen::Ref<Eigen::MatrixXd> Jt) const;
   /// J̇v of that point: its acceleration at v̇ = 0.
-  Eigen::Vector3d point_drift(std::size_t point, const Eigen::Vector3d& p) const;
+  Eigen::Vector3d point_drift(std::size_t joint, const Eigen::Vector3d& p) const;
   /// u = Sᵀτ − d∘v + Jₑᵀwₑ − h
   void applied_force(const Eigen::VectorXd& v, const Input& input, Eigen::VectorXd& u) const;
   /// L of M = L Lᵀ: solves L y = x and Lᵀ y = x in place.

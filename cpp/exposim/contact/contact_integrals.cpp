@@ -1,0 +1,247 @@
+#include "exposim/contact/contact_integrals.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace exposim {
+
+using Eigen::Index;
+using Eigen::Matrix3d;
+using Eigen::MatrixXd;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+using Matrix36d = Eigen::Matrix<double, 3, 6>;
+using Matrix6d = Eigen::Matrix<double, 6, 6>;
+
+namespace {
+
+/// Lower Cholesky factor of a positive semidefinite matrix; a direction without stiffness gets a zero column.
+void factor_semidefinite(Matrix6d& A, Index size) {
+  const double zero = 1e-14 * A.diagonal().head(size).maxCoeff();
+  for (Index j = 0; j < size; ++j) {
+    const double pivot = A(j, j) - A.row(j).head(j).squaredNorm();
+    if (pivot <= zero) {
+      A.col(j).segment(j, size - j).setZero();
+      continue;
+    }
+    A(j, j) = std::sqrt(pivot);
+    for (Index i = j + 1; i < size; ++i) A(i, j) = (A(i, j) - A.row(i).head(j).dot(A.row(j).head(j))) / A(j, j);
+  }
+}
+
+}  // namespace
+
+ContactIntegrals::ContactIntegrals(const ContactKernel& kernel) : options_(kernel), dense_(kernel.dense) {}
+
+double ContactIntegrals::proportional_damping(const ContactDynamics& system) {
+  double c = -1.0;
+  for (const ContactDynamics::Point& point : system.points()) {
+    if (c < 0.0) c = point.B.trace() / point.K.trace();
+    if ((point.B - c * point.K).cwiseAbs().maxCoeff() > 1e-13 * c * point.K.cwiseAbs().maxCoeff()) return -1.0;
+  }
+  return c;
+}
+
+void ContactIntegrals::compute(const ContactDynamics& system, double dt) {
+  lam_bar_.resize(system.points().size());
+  lam_bar2_.resize(system.points().size());
+  info_ = {};
+  if (options_.method == ContactKernel::Method::kDense) return by_full_system(system, dt);
+  const double c = proportional_damping(system);
+  if (c >= 0.0) return by_modes(system, c, dt);
+  by_tolerance(system, dt);
+}
+
+void ContactIntegrals::by_full_system(const ContactDynamics& system, double dt) {
+  system.full_system(A_, W_);
+  dense_.compute(A_, W_, dt);
+  info_ = dense_.info();
+  const auto x_int = dense_.x_int(), x_int2 = dense_.x_int2();
+  const Index m = x_int.size() / 2;
+  for (std::size_t k = 0; k < system.points().size(); ++k) {
+    const ContactDynamics::Point& point = system.points()[k];
+    const Index row = 3 * static_cast<Index>(k);
+    lam_bar_[k] = -(point.K * x_int.segment<3>(row) + point.B * x_int.segment<3>(m + row)) / dt;
+    lam_bar2_[k] = -(point.K * x_int2.segment<3>(row) + point.B * x_int2.segment<3>(m + row)) * (2.0 / (dt * dt));
+  }
+}
+
+void ContactIntegrals::by_modes(const ContactDynamics& system, double c, double dt) {
+  update_body_stiffness(system);
+  fit_bodies(system);
+  const MatrixXd& Upsilon = system.Upsilon_body();
+  half_.resize(Upsilon.rows(), Upsilon.cols());
+  S_.resize(Upsilon.rows(), Upsilon.cols());
+  for (std::size_t i = 0; i < system.bodies().size(); ++i) {
+    const Index first = system.bodies()[i].first;
+    if (system.bodies()[i].size == 3) {
+      half_.middleCols<3>(first) = Upsilon.middleCols<3>(first).lazyProduct(C_[i].topLeftCorner<3, 3>());
+    } else {
+      half_.middleCols<6>(first) = Upsilon.middleCols<6>(first).lazyProduct(C_[i]);
+    }
+  }
+  for (std::size_t i = 0; i < system.bodies().size(); ++i) {
+    const Index first = system.bodies()[i].first;
+    if (system.bodies()[i].size == 3) {
+      S_.middleRows<3>(first) = C_[i].topLeftCorner<3, 3>().transpose().lazyProduct(half_.middleRows<3>(first));
+    } else {
+      S_.middleRows<6>(first) = C_[i].transpose().lazyProduct(half_.middleRows<6>(first));
+    }
+  }
+  modal_.compute(S_, c, start_, dt);
+
+  bodies_ = modal_.result();  // y(dt), ∫y, ∫∫y, then of d
+  solve_Ct_in_place(system, bodies_);
+  d_int_ = bodies_.col(1);
+  d_int2_ = bodies_.col(2);
+  dd_int_ = bodies_.col(0);
+  solve_Ct_in_place(system, start_);  // d(0), and its derivatives
+  dd_int_ -= start_.col(0);
+  dd_int2_ = d_int_ - dt * start_.col(0);
+  average_points(system, dt, d_int_, dd_int_, d_int2_, dd_int2_);
+}
+
+void ContactIntegrals::by_tolerance(const ContactDynamics& system, double dt) {
+  // Coordinates of the bodies: d̈ = −Υ_body Gᵀ(K Δp + B Δṗ) + d̈_free with Δp = G d + what is left of the points, which
+  // moves freely; B is not proportional to K, so that it still damps: a force that is linear in time.
+  update_body_stiffness(system);
+  fit_bodies(system);
+  solve_Ct_in_place(system, start_);
+  const MatrixXd& Upsilon = system.Upsilon_body();
+  const Index r = Upsilon.rows();
+  A_.setZero(2 * r, 2 * r);
+  A_.topRightCorner(r, r).setIdentity();
+  W_.setZero(2 * r, 3);  // w₁, w₀, x₀
+  W_.col(2).head(r) = start_.col(0);
+  W_.col(2).tail(r) = start_.col(1);
+  weights_.setZero(2 * r);
+  half_.setZero(r, 2 * r);  // [GᵀKG GᵀBG]
+  Eigen::MatrixX2d& left = unexplained_;
+  left.setZero(r, 2);
+  for (const ContactDynamics::Point& point : system.points()) {
+    const ContactDynamics::Body& body = system.bodies()[point.body];
+    const Matrix36d G = system.G(point);
+    const auto g = G.leftCols(body.size);
+    const Matrix36d KG = point.K * G, BG = point.B * G;
+    half_.block(body.first, body.first, body.size, body.size).noalias() += g.transpose() * KG.leftCols(body.size);
+    half_.block(body.first, r + body.first, body.size, body.size).noalias() += g.transpose() * BG.leftCols(body.size);
+    const Vector3d left_dp = point.delta_dp - system.point_of(point, start_.col(1));
+    const Vector3d left_ddp = point.ddp_bar - system.point_of(point, start_.col(2));
+    const Vector3d left_p = point.delta_p - system.point_of(point, start_.col(0));
+    // K-weighted rests have no resultant of K by construction; those of B remain.
+    system.add_wrench(point, point.B * left_dp + point.K * left_p, left.col(1));
+    system.add_wrench(point, point.B * left_ddp + point.K * left_dp, left.col(0));
+    for (Index j = 0; j < body.size; ++j) {
+      weights_(body.first + j) = std::max(weights_(body.first + j), KG.col(j).norm());
+      weights_(r + body.first + j) = std::max(weights_(r + body.first + j), BG.col(j).norm());
+    }
+  }
+  A_.bottomRows(r).noalias() = -Upsilon * half_;
+  W_.bottomLeftCorner(r, 2).noalias() = -Upsilon * left;
+  W_.col(1).tail(r) += start_.col(2);
+
+  dense_.prepare(A_, W_, dt);
+  const double norm = dense_.norm();
+  int products = 0;
+  for (const int degree : {1, 2, 3, 5, 7, 0}) {
+    if (degree > 0 && !(std::expm1(pade_backward_error(degree, norm)) <= options_.tolerance)) continue;
+    dense_.act(degree);
+    info_ = dense_.info();
+    products += info_.products;
+    d_int_ = dense_.x_int().head(r);
+    dd_int_ = dense_.x_int().tail(r);
+    d_int2_ = dense_.x_int2().head(r);
+    dd_int2_ = dense_.x_int2().tail(r);
+    average_points(system, dt, d_int_, dd_int_, d_int2_, dd_int2_);
+    if (degree == 0) break;
+    double largest = 0.0, largest2 = 0.0;
+    for (std::size_t k = 0; k < lam_bar_.size(); ++k) {
+      largest = std::max(largest, lam_bar_[k].norm());
+      largest2 = std::max(largest2, lam_bar2_[k].norm());
+    }
+    const Eigen::Vector2d bounds = dense_.error_bounds(degree, weights_);
+    info_.error_bound = std::max(bounds(0) / dt / largest, 2.0 * bounds(1) / (dt * dt) / largest);
+    if (info_.error_bound <= options_.tolerance) break;
+  }
+  info_.products = products;
+}
+
+void ContactIntegrals::update_body_stiffness(const ContactDynamics& system) {
+  C_.resize(system.bodies().size());
+  for (Matrix6d& C : C_) C.setZero();
+  for (const ContactDynamics::Point& point : system.points()) {
+    if (system.bodies()[point.body].size == 3) {
+      C_[point.body].topLeftCorner<3, 3>() = point.K;
+    } else {
+      const Matrix36d G = system.G(point);
+      C_[point.body].noalias() += G.transpose() * point.K * G;
+    }
+  }
+  for (std::size_t i = 0; i < C_.size(); ++i) {
+    factor_semidefinite(C_[i], system.bodies()[i].size);
+    C_[i].triangularView<Eigen::StrictlyUpper>().setZero();
+  }
+}
+
+void ContactIntegrals::solve_C_in_place(const ContactDynamics& system, Eigen::Ref<MatrixXd> x) const {
+  for (std::size_t b = 0; b < C_.size(); ++b) {
+    const ContactDynamics::Body& body = system.bodies()[b];
+    for (Index column = 0; column < x.cols(); ++column) {
+      auto y = x.col(column).segment(body.first, body.size);
+      for (Index i = 0; i < body.size; ++i) {
+        double rest = y(i);
+        for (Index j = 0; j < i; ++j) rest -= C_[b](i, j) * y(j);
+        y(i) = C_[b](i, i) > 0.0 ? rest / C_[b](i, i) : 0.0;
+      }
+    }
+  }
+}
+
+void ContactIntegrals::solve_Ct_in_place(const ContactDynamics& system, Eigen::Ref<MatrixXd> x) const {
+  for (std::size_t b = 0; b < C_.size(); ++b) {
+    const ContactDynamics::Body& body = system.bodies()[b];
+    for (Index column = 0; column < x.cols(); ++column) {
+      auto y = x.col(column).segment(body.first, body.size);
+      for (Index i = body.size - 1; i >= 0; --i) {
+        double rest = y(i);
+        for (Index j = i + 1; j < body.size; ++j) rest -= C_[b](j, i) * y(j);
+        y(i) = C_[b](i, i) > 0.0 ? rest / C_[b](i, i) : 0.0;
+      }
+    }
+  }
+}
+
+void ContactIntegrals::fit_bodies(const ContactDynamics& system) {
+  start_.setZero(system.Upsilon_body().rows(), 3);
+  for (const ContactDynamics::Point& point : system.points()) {
+    system.add_wrench(point, point.K * point.delta_p, start_.col(0));
+    system.add_wrench(point, point.K * point.delta_dp, start_.col(1));
+    system.add_wrench(point, point.K * point.ddp_bar, start_.col(2));
+  }
+  solve_C_in_place(system, start_);  // y = C⁻¹ GᵀK Δp = Cᵀd, d the K-weighted least squares fit
+}
+
+void ContactIntegrals::average_points(const ContactDynamics& system, double dt, const VectorXd& d_int,
+                                      const VectorXd& dd_int, const VectorXd& d_int2, const VectorXd& dd_int2) {
+  for (std::size_t k = 0; k < system.points().size(); ++k) {
+    const ContactDynamics::Point& point = system.points()[k];
+    Vector3d p_int = system.point_of(point, d_int), dp_int = system.point_of(point, dd_int);
+    Vector3d p_int2 = system.point_of(point, d_int2), dp_int2 = system.point_of(point, dd_int2);
+    if (system.bodies()[point.body].size == 6) {
+      // What the body's motion does not explain of the point's start: no spring resultant acts on it.
+      const Vector3d p = point.delta_p - system.point_of(point, start_.col(0));
+      const Vector3d dp = point.delta_dp - system.point_of(point, start_.col(1));
+      const Vector3d ddp = point.ddp_bar - system.point_of(point, start_.col(2));
+      const Vector3d left = dt * (p + dt / 2.0 * (dp + dt / 3.0 * ddp));
+      p_int += left;
+      dp_int += dt * (dp + dt / 2.0 * ddp);
+      p_int2 += dt * dt / 2.0 * (p + dt / 3.0 * (dp + dt / 4.0 * ddp));
+      dp_int2 += left - dt * p;
+    }
+    lam_bar_[k] = -(point.K * p_int + point.B * dp_int) / dt;
+    lam_bar2_[k] = -(point.K * p_int2 + point.B * dp_int2) * (2.0 / (dt * dt));
+  }
+}
+
+}  // namespace exposim

@@ -1,0 +1,162 @@
+#include "exposim/kernels/modal.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "exposim/kernels/oscillator.hpp"
+
+namespace exposim {
+
+using Eigen::Index;
+
+void ModalKernel::compute(const Eigen::MatrixXd& S, double c, const Eigen::MatrixX3d& start, double t) {
+  resize(S.rows());
+  work_ = S;
+  for (Index i = 0; i < n_; ++i) vectors_[i] << start(i, 0), start(i, 1), start(i, 2), 0.0;
+  make_tridiagonal();
+  if (!make_diagonal()) {
+    result_.setConstant(std::numeric_limits<double>::quiet_NaN());
+    return;
+  }
+  for (Index i = 0; i < n_; ++i) {
+    omega_(i) = std::max(omega_(i), 0.0);
+    const double damping = c * omega_(i);
+    const OscillatorIntegrals g = oscillator_integrals(omega_(i), c, t);
+    const double y0 = vectors_[i](0), dy0 = vectors_[i](1), f = vectors_[i](2);
+    vectors_[i] << y0 * (g.dG + damping * g.G) + dy0 * g.G + f * g.G1,
+        y0 * (g.G + damping * g.G1) + dy0 * g.G1 + f * g.G2, y0 * (g.G1 + damping * g.G2) + dy0 * g.G2 + f * g.G3, 0.0;
+  }
+  transform_back();
+  for (Index i = 0; i < n_; ++i) result_.row(i) = vectors_[i].head<3>();
+}
+
+void ModalKernel::resize(Index n) {
+  if (n == n_) return;
+  n_ = n;
+  tau_.resize(n);
+  p_.resize(n);
+  omega_.resize(n);
+  beside_.resize(n);
+  result_.resize(n, 3);
+  vectors_.resize(static_cast<std::size_t>(n));
+  rotations_.reserve(static_cast<std::size_t>(4 * n * n + 16));
+}
+
+void ModalKernel::make_tridiagonal() {
+  double* const A = work_.data();
+  double* const p = p_.data();
+  for (Index k = 0; k + 1 < n_; ++k) {
+    // H = I − τ v vᵀ with v(0) = 1 takes column k below the diagonal to its first entry.
+    double* const v = A + k * n_ + k + 1;
+    const Index m = n_ - k - 1;
+    double rest = 0.0;
+    for (Index i = 1; i < m; ++i) rest += v[i] * v[i];
+    const double head = v[0];
+    double tau = 0.0;
+    beside_(k) = head;
+    if (rest > 0.0) {
+      const double norm = std::sqrt(head * head + rest);
+      const double beta = head > 0.0 ? -norm : norm;
+      tau = (beta - head) / beta;
+      const double scale = 1.0 / (head - beta);
+      for (Index i = 1; i < m; ++i) v[i] *= scale;
+      beside_(k) = beta;
+    }
+    v[0] = 1.0;
+    tau_(k) = tau;
+    if (tau == 0.0) continue;
+
+    // A ← H A H = A − v wᵀ − w vᵀ,  w = p − τ/2 (pᵀv) v,  p = τ A v, on the block behind; full storage, for speed.
+    double* const block = A + (k + 1) * n_ + k + 1;
+    for (Index i = 0; i < m; ++i) p[i] = 0.0;
+    for (Index j = 0; j < m; ++j) {
+      const double factor = tau * v[j];
+      const double* const column = block + j * n_;
+      for (Index i = 0; i < m; ++i) p[i] += factor * column[i];
+    }
+    double product = 0.0;
+    for (Index i = 0; i < m; ++i) product += p[i] * v[i];
+    product *= 0.5 * tau;
+    for (Index i = 0; i < m; ++i) p[i] -= product * v[i];
+    for (Index j = 0; j < m; ++j) {
+      double* const column = block + j * n_;
+      const double vj = v[j], wj = p[j];
+      for (Index i = 0; i < m; ++i) column[i] -= v[i] * wj + p[i] * vj;
+    }
+    Row sum = Row::Zero();
+    for (Index i = 0; i < m; ++i) sum += v[i] * vectors_[k + 1 + i];
+    sum *= tau;
+    for (Index i = 0; i < m; ++i) vectors_[k + 1 + i] -= v[i] * sum;
+  }
+  for (Index i = 0; i < n_; ++i) omega_(i) = A[i * n_ + i];
+  beside_(n_ - 1) = 0.0;
+}
+
+bool ModalKernel::make_diagonal() {
+  constexpr int kMaxSweeps = 50;  // per eigenvalue; three are usual
+  double* const d = omega_.data();
+  double* const e = beside_.data();
+  const double eps = std::numeric_limits<double>::epsilon();
+  rotations_.clear();
+  for (Index l = 0; l < n_; ++l) {
+    for (int sweep = 0;; ++sweep) {
+      Index m = l;
+      while (m + 1 < n_ && std::abs(e[m]) > eps * (std::abs(d[m]) + std::abs(d[m + 1]))) ++m;
+      if (m == l) break;
+      if (sweep == kMaxSweeps || !std::isfinite(e[l])) return false;
+
+      // Wilkinson's shift, then the bulge is chased from m up to l.
+      double g = (d[l + 1] - d[l]) / (2.0 * e[l]);
+      g = d[m] - d[l] + e[l] / (g + std::copysign(std::sqrt(g * g + 1.0), g));
+      double s = 1.0, c = 1.0, p = 0.0;
+      Index i = m - 1;
+      for (; i >= l; --i) {
+        const double f = s * e[i], b = c * e[i];
+        double r = std::sqrt(f * f + g * g);
+        e[i + 1] = r;
+        if (r == 0.0) {
+          d[i + 1] -= p;
+          e[m] = 0.0;
+          break;
+        }
+        const double inverse = 1.0 / r;
+        s = f * inverse;
+        c = g * inverse;
+        g = d[i + 1] - p;
+        r = (d[i] - g) * s + 2.0 * c * b;
+        p = s * r;
+        d[i + 1] = g + p;
+        g = c * r - b;
+        rotations_.push_back({i, c, s});
+        const Row above = vectors_[i];
+        vectors_[i] = c * above - s * vectors_[i + 1];
+        vectors_[i + 1] = s * above + c * vectors_[i + 1];
+      }
+      if (i >= l) continue;  // the bulge vanished on the way
+      d[l] -= p;
+      e[l] = g;
+      e[m] = 0.0;
+    }
+  }
+  return true;
+}
+
+void ModalKernel::transform_back() {
+  for (auto rotation = rotations_.rbegin(); rotation != rotations_.rend(); ++rotation) {
+    const Row above = vectors_[rotation->i];
+    vectors_[rotation->i] = rotation->c * above + rotation->s * vectors_[rotation->i + 1];
+    vectors_[rotation->i + 1] = rotation->c * vectors_[rotation->i + 1] - rotation->s * above;
+  }
+  for (Index k = n_ - 2; k >= 0; --k) {
+    if (tau_(k) == 0.0) continue;
+    const double* const v = work_.data() + k * n_ + k + 1;
+    const Index m = n_ - k - 1;
+    Row sum = Row::Zero();
+    for (Index i = 0; i < m; ++i) sum += v[i] * vectors_[k + 1 + i];
+    sum *= tau_(k);
+    for (Index i = 0; i < m; ++i) vectors_[k + 1 + i] -= v[i] * sum;
+  }
+}
+
+}  // namespace exposim

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+namespace exposim {
+
+/// Exact integrals of coupled oscillators with damping proportional to stiffness.
+///
+///   y'' + c S y' + S y = f,    S = U Ω Uᵀ symmetric, positive semidefinite
+///
+/// decouples into scalar oscillators, each known in closed form (kernels/oscillator.hpp). U is never formed: it is a
+/// product of reflections and rotations (S is made tridiagonal, then diagonal by the implicit QL method), and is
+/// applied to the three vectors that matter. Holds its scratch: no allocation while the size does not change.
+class ModalKernel {
+ public:
+  /// @param start columns y(0), y'(0), f.
+  void compute(const Eigen::MatrixXd& S, double c, const Eigen::MatrixX3d& start, double t);
+
+  /// Columns y(t), ∫y, ∫∫y.
+  const Eigen::MatrixX3d& result() const { return result_; }
+  /// Eigenvalues of S, in no order, not below zero.
+  const Eigen::VectorXd& omega() const { return omega_; }
+
+ private:
+  struct Rotation {
+    Eigen::Index i;  ///< of rows i and i + 1
+    double c, s;
+  };
+  /// One row of all vectors; the fourth entry fills the registers.
+  using Row = Eigen::Vector4d;
+
+  void resize(Eigen::Index n);
+  /// S = Q T Qᵀ: T into omega_ and beside_, Q as reflections in work_; vectors_ = Qᵀ vectors_.
+  void make_tridiagonal();
+  /// T = Z Ω Zᵀ: Ω into omega_, Z as rotations_; vectors_ = Zᵀ vectors_. @return false if it does not converge.
+  bool make_diagonal();
+  /// vectors_ = Q Z vectors_.
+  void transform_back();
+
+  Eigen::Index n_ = -1;
+  Eigen::MatrixXd work_;  // columns hold the reflections below the diagonal
+  Eigen::VectorXd tau_, p_, omega_, beside_;
+  std::vector<Rotation> rotations_;
+  std::vector<Row, Eigen::aligned_allocator<Row>> vectors_;
+  Eigen::MatrixX3d result_;
+};
+
+}  // namespace exposim
