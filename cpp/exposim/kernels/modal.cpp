@@ -41,6 +41,7 @@ void ModalKernel::resize(Index n) {
   result_.resize(n, 3);
   vectors_.resize(static_cast<std::size_t>(n));
   rotations_.reserve(static_cast<std::size_t>(4 * n * n + 16));
+  sweeps_.reserve(static_cast<std::size_t>(8 * n + 16));
 }
 
 void ModalKernel::make_tridiagonal() {
@@ -99,6 +100,7 @@ bool ModalKernel::make_diagonal() {
   double* const e = beside_.data();
   const double eps = std::numeric_limits<double>::epsilon();
   rotations_.clear();
+  sweeps_.clear();
   for (Index l = 0; l < n_; ++l) {
     for (int sweep = 0;; ++sweep) {
       Index m = l;
@@ -110,17 +112,21 @@ bool ModalKernel::make_diagonal() {
       double g = (d[l + 1] - d[l]) / (2.0 * e[l]);
       g = d[m] - d[l] + e[l] / (g + std::copysign(std::sqrt(g * g + 1.0), g));
       double s = 1.0, c = 1.0, p = 0.0;
+      const std::size_t begin = rotations_.size();
+      Row below = vectors_[m];
       Index i = m - 1;
       for (; i >= l; --i) {
         const double f = s * e[i], b = c * e[i];
-        double r = std::sqrt(f * f + g * g);
-        e[i + 1] = r;
-        if (r == 0.0) {
+        const double square = f * f + g * g;
+        if (square == 0.0) {
+          e[i + 1] = 0.0;
           d[i + 1] -= p;
           e[m] = 0.0;
           break;
         }
-        const double inverse = 1.0 / r;
+        double r = std::sqrt(square);
+        const double inverse = r * (1.0 / square);  // rather than 1/r: does not wait for the root
+        e[i + 1] = r;
         s = f * inverse;
         c = g * inverse;
         g = d[i + 1] - p;
@@ -128,11 +134,13 @@ bool ModalKernel::make_diagonal() {
         p = s * r;
         d[i + 1] = g + p;
         g = c * r - b;
-        rotations_.push_back({i, c, s});
+        rotations_.push_back({c, s});
         const Row above = vectors_[i];
-        vectors_[i] = c * above - s * vectors_[i + 1];
-        vectors_[i + 1] = s * above + c * vectors_[i + 1];
+        vectors_[i + 1] = s * above + c * below;
+        below = c * above - s * below;
       }
+      vectors_[i + 1] = below;
+      sweeps_.push_back({m - 1, begin, rotations_.size()});
       if (i >= l) continue;  // the bulge vanished on the way
       d[l] -= p;
       e[l] = g;
@@ -143,10 +151,16 @@ bool ModalKernel::make_diagonal() {
 }
 
 void ModalKernel::transform_back() {
-  for (auto rotation = rotations_.rbegin(); rotation != rotations_.rend(); ++rotation) {
-    const Row above = vectors_[rotation->i];
-    vectors_[rotation->i] = rotation->c * above + rotation->s * vectors_[rotation->i + 1];
-    vectors_[rotation->i + 1] = rotation->c * vectors_[rotation->i + 1] - rotation->s * above;
+  for (auto sweep = sweeps_.rbegin(); sweep != sweeps_.rend(); ++sweep) {
+    Index i = sweep->last + 1 - static_cast<Index>(sweep->end - sweep->begin);
+    Row above = vectors_[i];
+    for (std::size_t k = sweep->end; k-- > sweep->begin; ++i) {
+      const double c = rotations_[k].c, s = rotations_[k].s;
+      const Row below = vectors_[i + 1];
+      vectors_[i] = c * above + s * below;
+      above = c * below - s * above;
+    }
+    vectors_[i] = above;
   }
   for (Index k = n_ - 2; k >= 0; --k) {
     if (tau_(k) == 0.0) continue;

@@ -24,8 +24,12 @@ class ModalKernel {
 
  private:
   struct Rotation {
-    Eigen::Index i;  ///< of rows i and i + 1
     double c, s;
+  };
+  /// Rotations of rows (last, last + 1), (last − 1, last), … in this order.
+  struct Sweep {
+    Eigen::Index last;
+    std::size_t begin, end;  ///< in rotations_
   };
   /// One row of all vectors; the fourth entry fills the registers.
   using Row = Eigen::Vector4d;
@@ -42,6 +46,7 @@ class ModalKernel {
   Eigen::MatrixXd work_;  // columns hold the reflections below the diagonal
   Eigen::VectorXd tau_, p_, omega_, beside_;
   std::vector<Rotation> rotations_;
+  std::vector<Sweep> sweeps_;
   std::vector<Row, Eigen::aligned_allocator<Row>> vectors_;
   Eigen::MatrixX3d result_;
 };

@@ -28,21 +28,37 @@ std::array<double, 4> phi_functions(double z) {
   return phi;
 }
 
+constexpr int kTerms = 64;
+
+/// What the terms of the series are multiplied by.
+struct Reciprocals {
+  std::array<double, kTerms> damping{}, spring{}, second{}, third{};
+  constexpr Reciprocals() {
+    for (int n = 1; n < kTerms; ++n) {
+      damping[n] = 1.0 / (n + 1.0);
+      spring[n] = 1.0 / ((n + 1.0) * n);
+      second[n] = 1.0 / ((n + 1.0) * (n + 2.0));
+      third[n] = 1.0 / ((n + 1.0) * (n + 2.0) * (n + 3.0));
+    }
+  }
+};
+constexpr Reciprocals kReciprocals;
+
 /// x = ωt² and p = cωt small: the power series of the highest integrals, the lower ones from the differential equation.
 OscillatorIntegrals by_series(double omega, double c, double t) {
   const double x = omega * t * t, p = c * omega * t;
   // h_n = g_n tⁿ with G = Σ g_n tⁿ;  G2 = Σ h_n t²/((n+1)(n+2)),  G3 likewise.
-  double h_previous = 0.0, h = t;
-  double G2 = 0.0, G3 = 0.0;
-  for (int n = 1; n < 60; ++n) {
-    const double term = h * t * t / ((n + 1.0) * (n + 2.0));
-    G2 += term;
-    G3 += term * t / (n + 3.0);
-    const double h_next = (-p * n * h - x * h_previous) / ((n + 1.0) * n);
+  double h_previous = 0.0, h = 1.0;  // in units of t
+  double sum2 = 0.0, sum3 = 0.0;
+  for (int n = 1; n < kTerms; ++n) {
+    sum2 += h * kReciprocals.second[n];
+    sum3 += h * kReciprocals.third[n];
+    const double h_next = -p * h * kReciprocals.damping[n] - x * h_previous * kReciprocals.spring[n];
     h_previous = h;
     h = h_next;
-    if (std::abs(h) + std::abs(h_previous) < 1e-19 * t) break;
+    if (std::abs(h) + std::abs(h_previous) < 1e-19) break;
   }
+  const double G2 = t * t * t * sum2, G3 = t * t * t * t * sum3;
   const double G1 = 0.5 * t * t - c * omega * G2 - omega * G3;
   const double G = t - c * omega * G1 - omega * G2;
   return {1.0 - c * omega * G - omega * G1, G, G1, G2, G3};
