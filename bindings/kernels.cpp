@@ -47,6 +47,18 @@ void bind_kernels(nb::module_& m) {
           nb::arg("method"), nb::arg("tolerance"), nb::arg("dense"));
 
   m.def(
+      "contact_integrals",
+      [](const Eigen::MatrixXd& Upsilon, const Eigen::VectorXd& K, const Eigen::VectorXd& B,
+         const Eigen::VectorXd& ddp_bar, const Eigen::VectorXd& x0, double dt, const ContactKernel& kernel) {
+        ContactIntegrals integrals(kernel);
+        integrals.compute(ContactDynamics(Upsilon, K, B, ddp_bar, x0), dt);
+        return std::tuple<Eigen::VectorXd, Eigen::VectorXd, KernelInfo>(integrals.x_int(), integrals.x_int2(),
+                                                                        integrals.info());
+      },
+      nb::arg("Upsilon"), nb::arg("K"), nb::arg("B"), nb::arg("ddp_bar"), nb::arg("x0"), nb::arg("dt"),
+      nb::arg("kernel"));
+
+  m.def(
       "oscillator_integrals",
       [](double omega, double c, double t) {
         const OscillatorIntegrals g = oscillator_integrals(omega, c, t);

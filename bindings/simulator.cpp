@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "bindings.hpp"
+#include "exposim/contact/contact_integrals.hpp"
 #include "exposim/integrators/implicit_euler.hpp"
 #include "shared_simulator.hpp"
 
@@ -177,6 +178,25 @@ void bind_simulator(nb::module_& m) {
             return self.simulator.predict_forces(times, self.input);
           },
           nb::arg("times"), nb::arg("tau").none())
+      .def("contact_matrix",
+           [](SharedSimulator& self) {
+             nb::gil_scoped_release release;
+             const std::lock_guard lock(self.mutex);
+             Eigen::MatrixXd A, b_x0;
+             self.simulator.contact_dynamics(self.input).full_system(A, b_x0);
+             return A;
+           })
+      .def(
+          "try_kernel",
+          [](SharedSimulator& self, const ContactKernel& kernel) {
+            nb::gil_scoped_release release;
+            const std::lock_guard lock(self.mutex);
+            const ContactDynamics system = self.simulator.contact_dynamics(self.input);
+            ContactIntegrals integrals(kernel);
+            integrals.compute(system, self.simulator.dt());
+            return integrals.info();
+          },
+          nb::arg("kernel"))
       .def("enable_profiler",
            [](SharedSimulator& self, bool on) {
              nb::gil_scoped_release release;

@@ -2,9 +2,12 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <chrono>
+#include <unsupported/Eigen/MatrixFunctions>
 #include <utility>
 
+#include "exposim/contact/contact_integrals.hpp"
 #include "exposim/robot/floor.hpp"
 #include "shared_simulator.hpp"
 
@@ -55,10 +58,55 @@ std::pair<std::vector<double>, std::vector<double>> time_floor(const SharedSimul
   return result;
 }
 
+/// Seconds of the kernel alone at each of the states, with the simulator's step.
+std::vector<double> time_kernel(SharedSimulator& self, const std::vector<State>& states, const ContactKernel& kernel) {
+  ContactIntegrals integrals(kernel);
+  std::vector<double> result;
+  for (const State& state : states) {
+    self.simulator.set_state(state);
+    const ContactDynamics system = self.simulator.contact_dynamics(self.input);
+    const Clock::time_point start = Clock::now();
+    integrals.compute(system, self.simulator.dt());
+    result.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  return result;
+}
+
+/// Seconds of Eigen's exponential of the paper's augmented matrix at each of the states, and the largest difference of
+/// its integrals from the closed form, relative to the largest displacement or velocity.
+std::pair<std::vector<double>, double> time_eigen_exponential(SharedSimulator& self, const std::vector<State>& states) {
+  ContactIntegrals modal(ContactKernel{});
+  std::pair<std::vector<double>, double> result{{}, 0.0};
+  const double dt = self.simulator.dt();
+  Eigen::MatrixXd A, b_x0;
+  for (const State& state : states) {
+    self.simulator.set_state(state);
+    const ContactDynamics system = self.simulator.contact_dynamics(self.input);
+    modal.compute(system, dt);
+    system.full_system(A, b_x0);
+    const Eigen::Index n = A.rows();
+    Eigen::MatrixXd A_bar = Eigen::MatrixXd::Zero(n + 3, n + 3);
+    A_bar.topLeftCorner(n, n) = A;
+    A_bar.block(0, n, n, 2) = b_x0;
+    A_bar(n, n + 1) = A_bar(n + 1, n + 2) = 1.0;
+    const Clock::time_point start = Clock::now();
+    const Eigen::MatrixXd exponential = (A_bar * dt).exp();
+    result.first.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    for (const Eigen::Index part : {Eigen::Index{0}, n / 2}) {
+      const auto expected = exponential.col(n + 1).segment(part, n / 2);
+      const double difference = (modal.x_int().segment(part, n / 2) - expected).cwiseAbs().maxCoeff();
+      result.second = std::max(result.second, difference / expected.cwiseAbs().maxCoeff());
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 void bind_timing(nb::module_& m) {
   m.def("time_steps", &time_steps, nb::arg("simulator"), nb::arg("states"), nb::arg("tau"));
+  m.def("time_kernel", &time_kernel, nb::arg("simulator"), nb::arg("states"), nb::arg("kernel"));
+  m.def("time_eigen_exponential", &time_eigen_exponential, nb::arg("simulator"), nb::arg("states"));
   m.def("time_floor", &time_floor, nb::arg("simulator"), nb::arg("states"));
 }
 

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "exposim/contact/contact_dynamics.hpp"
-
 namespace exposim {
 
 namespace {
@@ -76,12 +74,17 @@ bool Simulator::step(const Input& input, int n) {
   return true;
 }
 
+ContactDynamics Simulator::contact_dynamics(const Input& input) {
+  ContactDynamics system;
+  system.update(scene_.dynamics, scene_.contacts, state_, input);
+  return system;
+}
+
 Eigen::MatrixXd Simulator::predict_forces(const Eigen::VectorXd& times, const Input& input) {
   const ContactSet& contacts = scene_.contacts;
   Eigen::MatrixXd lam = Eigen::MatrixXd::Zero(times.size(), 3 * static_cast<Eigen::Index>(contacts.size()));
   if (contacts.active().empty()) return lam;
-  ContactDynamics system;
-  system.update(scene_.dynamics, contacts, state_, input);
+  const ContactDynamics system = contact_dynamics(input);
   Eigen::MatrixXd A, b_x0;
   system.full_system(A, b_x0);
   const Eigen::Index m = A.rows() / 2;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "exposim/contact/contact_dynamics.hpp"
 #include "exposim/integrators/integrator.hpp"
 #include "exposim/scene.hpp"
 #include "exposim/state.hpp"
@@ -49,6 +50,9 @@ class Simulator {
   /// λ(t) at the given times from now that the frozen linear contact dynamics foresee (eq:contact_forces), not
   /// projected: one row per time, three columns per contact, zero where inactive.
   Eigen::MatrixXd predict_forces(const Eigen::VectorXd& times, const Input& input);
+
+  /// The linear contact dynamics at the present state.
+  ContactDynamics contact_dynamics(const Input& input);
 
   const Robot& robot() const { return scene_.dynamics.robot(); }
   const ContactSet& contacts() const { return scene_.contacts; }

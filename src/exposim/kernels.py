@@ -73,6 +73,87 @@ def integrals_with_info(
     return x_int, x_int2, info
 
 
+def contact_integrals(
+    Upsilon: ArrayLike,
+    K: ArrayLike,
+    B: ArrayLike,
+    ddp_bar: ArrayLike,
+    x0: ArrayLike,
+    dt: float,
+    kernel: ContactKernel = "auto",
+    *,
+    tolerance: float = 1e-8,
+    balance: bool = True,
+) -> tuple[Array, Array]:
+    r"""Single and double integral of the contact dynamics, by any kernel that :class:`exposim.Expo` knows.
+
+    :math:`\Delta\ddot p = -\Upsilon (K \Delta p + B \Delta\dot p) + \ddot{\bar p}`, three coordinates to a contact
+    (``eq:contact_dyn``).
+
+    Args:
+        Upsilon: Inverse inertia at the contacts [1/kg], symmetric, (3n, 3n).
+        K: Diagonal of the stiffness [N/m], above zero, (3n,).
+        B: Diagonal of the damping [N·s/m], not negative, (3n,).
+        ddp_bar: Acceleration without contact forces [m/s²], (3n,).
+        x0: Displacements [m], then velocities [m/s], (6n,).
+        dt: Length of the interval [s], above zero.
+        kernel: ``"auto"``, ``"modal"`` (only where B is proportional to K), ``"expm"`` or ``Pade(degree)``.
+        tolerance: Of ``"auto"``.
+        balance: For ``"expm"`` and ``Pade``.
+
+    Returns:
+        :math:`\int x` and :math:`\int\!\int x`, each (6n,).
+    """
+    x_int, x_int2, _ = contact_integrals_with_info(
+        Upsilon, K, B, ddp_bar, x0, dt, kernel, tolerance=tolerance, balance=balance
+    )
+    return x_int, x_int2
+
+
+def contact_integrals_with_info(
+    Upsilon: ArrayLike,
+    K: ArrayLike,
+    B: ArrayLike,
+    ddp_bar: ArrayLike,
+    x0: ArrayLike,
+    dt: float,
+    kernel: ContactKernel = "auto",
+    *,
+    tolerance: float = 1e-8,
+    balance: bool = True,
+) -> tuple[Array, Array, KernelInfo]:
+    """As :func:`contact_integrals`, and what it took: ``.degree``, ``.squarings``, ``.products``, ``.error_bound``."""
+    stiffness = _checks.vector("K", K)
+    m = len(stiffness)
+    if m == 0 or m % 3 != 0:
+        raise InvalidArgument(f"K has {m} entries; give three for every contact")
+    for i, each in enumerate(stiffness):
+        _checks.number(f"K[{i}]", each, "[N/m]", above=0.0)
+    damping = _checks.vector("B", B, m, "as many as K")
+    for i, each in enumerate(damping):
+        _checks.number(f"B[{i}]", each, "[N·s/m]", least=0.0)
+    inertia = _checks.matrix("Upsilon", Upsilon, m, m)
+    if not np.allclose(inertia, inertia.T, rtol=1e-9, atol=1e-12 * np.abs(inertia).max()):
+        raise InvalidArgument("Upsilon is not symmetric; give J M⁻¹ Jᵀ")
+    if isinstance(kernel, str) and kernel == "modal" and not is_proportional(stiffness, damping):
+        raise InvalidArgument("kernel is 'modal', but B is not proportional to K; give 'auto'")
+    return _core.contact_integrals(
+        inertia,
+        stiffness,
+        damping,
+        _checks.vector("ddp_bar", ddp_bar, m, "as many as K"),
+        _checks.vector("x0", x0, 2 * m, "displacements, then velocities"),
+        _checks.number("dt", dt, "[s]", above=0.0),
+        _contact_kernel(kernel, balance, tolerance),
+    )
+
+
+def is_proportional(K: Array, B: Array) -> bool:
+    """Whether B = c K for one number c."""
+    c = B.sum() / K.sum()
+    return bool(np.all(np.abs(B - c * K) <= 1e-13 * c * K))
+
+
 def _options(kernel: Kernel, balance: bool) -> _core.KernelOptions:
     balance = _checks.flag("balance", balance)
     if isinstance(kernel, Pade):

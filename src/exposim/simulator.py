@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike
 
 from exposim import _checks, _core
 from exposim._checks import Array
+from exposim.advice import Advice, advise
 from exposim.errors import InvalidArgument, SimulationDiverged, StateMismatch
 from exposim.ground import Material, Surface
 from exposim.integrators import Expo, Integrator
+from exposim.kernels import _contact_kernel, is_proportional
 from exposim.profile import Profile
 from exposim.robot import ContactPoint, Robot
 from exposim.state import State
@@ -58,6 +60,7 @@ class StepInfo:
         products: Products of two full matrices spent on the exponential.
         degree: Of the Padé approximant taken; 0 where none was.
         squarings: The matrix was divided by ``2**squarings`` and the result squared as often.
+        error_bound: Of the average forces, relative to the largest, where ``"auto"`` chose an approximation by it.
         lam_pr: Per contact, the average force that moved v, after projection [N], (nc, 3).
         lam_pr2: Per contact, the double average that moved q, after projection [N], (nc, 3).
         iterations: Newton steps of an implicit integrator.
@@ -68,6 +71,7 @@ class StepInfo:
     products: int
     degree: int
     squarings: int
+    error_bound: float
     lam_pr: Array
     lam_pr2: Array
     iterations: int
@@ -135,6 +139,7 @@ class Simulator:
         self._projection = _checks.choice("projection", projection, tuple(_PROJECTIONS))
         self._on_divergence = _checks.choice("on_divergence", on_divergence, ("raise", "stop"))
         self._pairs = _contact_pairs(robot.contact_points, self._surfaces)
+        _refuse_modal_for_other_materials(integrator, self._pairs)
         self._core = _core.Simulator(
             robot._core,
             _contact_specs(robot.contact_points, self._pairs),
@@ -260,6 +265,7 @@ class Simulator:
             kernel.products,
             kernel.degree,
             kernel.squarings,
+            kernel.error_bound,
             core.lam_pr,
             core.lam_pr2,
             newton.iterations,
@@ -278,6 +284,13 @@ class Simulator:
     def profile(self) -> Profile:
         """Where the time of the steps since the last reset went; print it. Empty unless made with ``profile=True``."""
         return Profile.of(self._core.profile)
+
+    def advise(self) -> Advice:
+        """How stiff the present contacts are, and which steps and kernel they ask for; print it."""
+        core = self._core
+        expo = self._integrator if isinstance(self._integrator, Expo) else Expo()
+        info = core.try_kernel(_contact_kernel("auto", True, expo.tolerance)) if core.state.active.any() else None
+        return advise(np.asarray(core.contact_matrix()), self._dt, info)
 
     def predict_forces(self, times: ArrayLike, tau: ArrayLike | None = None) -> Array:
         r"""Contact forces that the frozen linear contact dynamics foresee: :math:`\lambda(t)` of ``eq:contact_forces``.
@@ -440,12 +453,32 @@ def _contact_pairs(
     return tuple(pairs)
 
 
+def _material_of(point: ContactPoint, surface: Surface | None) -> Material:
+    return point.material or (surface.material if surface else Material())
+
+
+def _refuse_modal_for_other_materials(
+    integrator: Integrator, pairs: tuple[tuple[ContactPoint, Surface | None], ...]
+) -> None:
+    if not (isinstance(integrator, Expo) and integrator.kernel == "modal" and pairs):
+        return
+    materials = [_material_of(*pair) for pair in pairs]
+    K, B = (
+        np.array([np.broadcast_to(value, 2) for value in values], dtype=float).ravel()
+        for values in ([m.stiffness for m in materials], [m.damping for m in materials])
+    )
+    if not is_proportional(K, B):
+        raise InvalidArgument(
+            "kernel is 'modal', but damping is not proportional to stiffness over all contacts; give 'auto'"
+        )
+
+
 def _contact_specs(
     points: tuple[ContactPoint, ...], pairs: tuple[tuple[ContactPoint, Surface | None], ...]
 ) -> list[_core.ContactSpec]:
     specs = []
     for point, surface in pairs:
-        material = point.material or (surface.material if surface else Material())
+        material = _material_of(point, surface)
         anchor = None if point.anchor is None else np.array(point.anchor)
         built = None if surface is None else surface._build()
         specs.append(_core.ContactSpec(points.index(point), built, material._build(), anchor))

@@ -9,6 +9,24 @@ using Eigen::Matrix3d;
 using Eigen::MatrixXd;
 using Eigen::Vector3d;
 
+ContactDynamics::ContactDynamics(const MatrixXd& Upsilon, const Eigen::VectorXd& K, const Eigen::VectorXd& B,
+                                 const Eigen::VectorXd& ddp_bar, const Eigen::VectorXd& x0)
+    : Upsilon_body_(Upsilon) {
+  const Index m = Upsilon.rows();
+  for (Index row = 0; row < m; row += 3) {
+    bodies_.push_back({0, row, 3, Vector3d::Zero()});
+    Point point;
+    point.contact = point.body = points_.size();
+    point.arm.setZero();
+    point.K = K.segment<3>(row).asDiagonal();
+    point.B = B.segment<3>(row).asDiagonal();
+    point.delta_p = x0.segment<3>(row);
+    point.delta_dp = x0.segment<3>(m + row);
+    point.ddp_bar = ddp_bar.segment<3>(row);
+    points_.push_back(point);
+  }
+}
+
 void ContactDynamics::update(Dynamics& dynamics, const ContactSet& contacts, const State& state, const Input& input) {
   dynamics.update_terms(state.q, state.v);
   dynamics.applied_force(state.v, input, w_);

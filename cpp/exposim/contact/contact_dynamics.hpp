@@ -36,6 +36,11 @@ class ContactDynamics {
     Eigen::Vector3d ddp_bar;
   };
 
+  ContactDynamics() = default;
+  /// A system given by its terms, three coordinates to a contact, every contact a body of its own; K, B diagonal.
+  ContactDynamics(const Eigen::MatrixXd& Upsilon, const Eigen::VectorXd& K, const Eigen::VectorXd& B,
+                  const Eigen::VectorXd& ddp_bar, const Eigen::VectorXd& x0);
+
   /// Evaluates all terms at a committed state.
   void update(Dynamics& dynamics, const ContactSet& contacts, const State& state, const Input& input);
 

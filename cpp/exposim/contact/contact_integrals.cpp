@@ -16,6 +16,9 @@ using Matrix6d = Eigen::Matrix<double, 6, 6>;
 
 namespace {
 
+/// Norm beyond which no Padé approximant without scaling will do.
+constexpr double kHopeless = 12.0;
+
 /// Lower Cholesky factor of a positive semidefinite matrix; a direction without stiffness gets a zero column.
 void factor_semidefinite(Matrix6d& A, Index size) {
   const double zero = 1e-14 * A.diagonal().head(size).maxCoeff();
@@ -46,6 +49,8 @@ double ContactIntegrals::proportional_damping(const ContactDynamics& system) {
 void ContactIntegrals::compute(const ContactDynamics& system, double dt) {
   lam_bar_.resize(system.points().size());
   lam_bar2_.resize(system.points().size());
+  x_int_.resize(6 * static_cast<Index>(system.points().size()));
+  x_int2_.resize(x_int_.size());
   info_ = {};
   if (options_.method == ContactKernel::Method::kDense) return by_full_system(system, dt);
   const double c = proportional_damping(system);
@@ -57,14 +62,9 @@ void ContactIntegrals::by_full_system(const ContactDynamics& system, double dt) 
   system.full_system(A_, W_);
   dense_.compute(A_, W_, dt);
   info_ = dense_.info();
-  const auto x_int = dense_.x_int(), x_int2 = dense_.x_int2();
-  const Index m = x_int.size() / 2;
-  for (std::size_t k = 0; k < system.points().size(); ++k) {
-    const ContactDynamics::Point& point = system.points()[k];
-    const Index row = 3 * static_cast<Index>(k);
-    lam_bar_[k] = -(point.K * x_int.segment<3>(row) + point.B * x_int.segment<3>(m + row)) / dt;
-    lam_bar2_[k] = -(point.K * x_int2.segment<3>(row) + point.B * x_int2.segment<3>(m + row)) * (2.0 / (dt * dt));
-  }
+  x_int_ = dense_.x_int();
+  x_int2_ = dense_.x_int2();
+  average_forces(system, dt);
 }
 
 void ContactIntegrals::by_modes(const ContactDynamics& system, double c, double dt) {
@@ -91,15 +91,15 @@ void ContactIntegrals::by_modes(const ContactDynamics& system, double c, double 
   }
   modal_.compute(S_, c, start_, dt);
 
-  bodies_ = modal_.result();  // y(dt), ∫y, ∫∫y, then of d
+  bodies_ = modal_.result();  // of y, then of d
   solve_Ct_in_place(system, bodies_);
-  d_int_ = bodies_.col(1);
+  solve_Ct_in_place(system, start_);
+  d_int_ = bodies_.col(0);
+  dd_int_ = bodies_.col(1);
   d_int2_ = bodies_.col(2);
-  dd_int_ = bodies_.col(0);
-  solve_Ct_in_place(system, start_);  // d(0), and its derivatives
-  dd_int_ -= start_.col(0);
-  dd_int2_ = d_int_ - dt * start_.col(0);
-  average_points(system, dt, d_int_, dd_int_, d_int2_, dd_int2_);
+  dd_int2_ = bodies_.col(3);
+  integrate_points(system, dt);
+  average_forces(system, dt);
 }
 
 void ContactIntegrals::by_tolerance(const ContactDynamics& system, double dt) {
@@ -142,10 +142,17 @@ void ContactIntegrals::by_tolerance(const ContactDynamics& system, double dt) {
   W_.col(1).tail(r) += start_.col(2);
 
   dense_.prepare(A_, W_, dt);
-  const double norm = dense_.norm();
   int products = 0;
+  double square_norm = dense_.norm();
   for (const int degree : {1, 2, 3, 5, 7, 0}) {
-    if (degree > 0 && !(std::expm1(pade_backward_error(degree, norm)) <= options_.tolerance)) continue;
+    if (degree == 2 && square_norm < kHopeless) {
+      square_norm = dense_.square_norm();  // needed from here on in any case
+      ++products;
+    }
+    // A first guess, so that few attempts are in vain; what decides is the bound below.
+    constexpr double kUsualAmplification = 20.0;
+    const double guess = kUsualAmplification * pade_backward_error(degree, dense_.norm(), square_norm);
+    if (degree > 0 && !(guess <= options_.tolerance)) continue;
     dense_.act(degree);
     info_ = dense_.info();
     products += info_.products;
@@ -153,7 +160,8 @@ void ContactIntegrals::by_tolerance(const ContactDynamics& system, double dt) {
     dd_int_ = dense_.x_int().tail(r);
     d_int2_ = dense_.x_int2().head(r);
     dd_int2_ = dense_.x_int2().tail(r);
-    average_points(system, dt, d_int_, dd_int_, d_int2_, dd_int2_);
+    integrate_points(system, dt);
+    average_forces(system, dt);
     if (degree == 0) break;
     double largest = 0.0, largest2 = 0.0;
     for (std::size_t k = 0; k < lam_bar_.size(); ++k) {
@@ -222,25 +230,37 @@ void ContactIntegrals::fit_bodies(const ContactDynamics& system) {
   solve_C_in_place(system, start_);  // y = C⁻¹ GᵀK Δp = Cᵀd, d the K-weighted least squares fit
 }
 
-void ContactIntegrals::average_points(const ContactDynamics& system, double dt, const VectorXd& d_int,
-                                      const VectorXd& dd_int, const VectorXd& d_int2, const VectorXd& dd_int2) {
+void ContactIntegrals::integrate_points(const ContactDynamics& system, double dt) {
+  const Index m = x_int_.size() / 2;
   for (std::size_t k = 0; k < system.points().size(); ++k) {
     const ContactDynamics::Point& point = system.points()[k];
-    Vector3d p_int = system.point_of(point, d_int), dp_int = system.point_of(point, dd_int);
-    Vector3d p_int2 = system.point_of(point, d_int2), dp_int2 = system.point_of(point, dd_int2);
-    if (system.bodies()[point.body].size == 6) {
-      // What the body's motion does not explain of the point's start: no spring resultant acts on it.
-      const Vector3d p = point.delta_p - system.point_of(point, start_.col(0));
-      const Vector3d dp = point.delta_dp - system.point_of(point, start_.col(1));
-      const Vector3d ddp = point.ddp_bar - system.point_of(point, start_.col(2));
-      const Vector3d left = dt * (p + dt / 2.0 * (dp + dt / 3.0 * ddp));
-      p_int += left;
-      dp_int += dt * (dp + dt / 2.0 * ddp);
-      p_int2 += dt * dt / 2.0 * (p + dt / 3.0 * (dp + dt / 4.0 * ddp));
-      dp_int2 += left - dt * p;
-    }
-    lam_bar_[k] = -(point.K * p_int + point.B * dp_int) / dt;
-    lam_bar2_[k] = -(point.K * p_int2 + point.B * dp_int2) * (2.0 / (dt * dt));
+    const Index row = 3 * static_cast<Index>(k);
+    auto p_int = x_int_.segment<3>(row), dp_int = x_int_.segment<3>(m + row);
+    auto p_int2 = x_int2_.segment<3>(row), dp_int2 = x_int2_.segment<3>(m + row);
+    p_int = system.point_of(point, d_int_);
+    dp_int = system.point_of(point, dd_int_);
+    p_int2 = system.point_of(point, d_int2_);
+    dp_int2 = system.point_of(point, dd_int2_);
+    if (system.bodies()[point.body].size == 3) continue;
+    // What the body's motion does not explain of the point's start: no spring resultant acts on it.
+    const Vector3d p = point.delta_p - system.point_of(point, start_.col(0));
+    const Vector3d dp = point.delta_dp - system.point_of(point, start_.col(1));
+    const Vector3d ddp = point.ddp_bar - system.point_of(point, start_.col(2));
+    const Vector3d left = dt * (p + dt / 2.0 * (dp + dt / 3.0 * ddp));
+    p_int += left;
+    dp_int += dt * (dp + dt / 2.0 * ddp);
+    p_int2 += dt * dt / 2.0 * (p + dt / 3.0 * (dp + dt / 4.0 * ddp));
+    dp_int2 += left - dt * p;
+  }
+}
+
+void ContactIntegrals::average_forces(const ContactDynamics& system, double dt) {
+  const Index m = x_int_.size() / 2;
+  for (std::size_t k = 0; k < system.points().size(); ++k) {
+    const ContactDynamics::Point& point = system.points()[k];
+    const Index row = 3 * static_cast<Index>(k);
+    lam_bar_[k] = -(point.K * x_int_.segment<3>(row) + point.B * x_int_.segment<3>(m + row)) / dt;
+    lam_bar2_[k] = -(point.K * x_int2_.segment<3>(row) + point.B * x_int2_.segment<3>(m + row)) * (2.0 / (dt * dt));
   }
 }
 

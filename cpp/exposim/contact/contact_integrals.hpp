@@ -31,6 +31,9 @@ class ContactIntegrals {
   /// λ̄ and λ̄̄ of the k-th active contact.
   const Eigen::Vector3d& lam_bar(std::size_t k) const { return lam_bar_[k]; }
   const Eigen::Vector3d& lam_bar2(std::size_t k) const { return lam_bar2_[k]; }
+  /// ∫x and ∫∫x of all points: Δp of all, then Δṗ of all (eq:x_int_def).
+  const Eigen::VectorXd& x_int() const { return x_int_; }
+  const Eigen::VectorXd& x_int2() const { return x_int2_; }
   const KernelInfo& info() const { return info_; }
 
   /// c with B = c K for all points, or a negative number if there is none.
@@ -48,22 +51,26 @@ class ContactIntegrals {
   void solve_Ct_in_place(const ContactDynamics& system, Eigen::Ref<Eigen::MatrixXd> x) const;
   /// Starts of the bodies (displacement, velocity, acceleration) that fit the springs of their points best.
   void fit_bodies(const ContactDynamics& system);
-  /// Averages from ∫ and ∫∫ of the bodies' displacements and velocities; what the bodies leave of a point moves freely.
-  void average_points(const ContactDynamics& system, double dt, const Eigen::VectorXd& d_int,
-                      const Eigen::VectorXd& dd_int, const Eigen::VectorXd& d_int2, const Eigen::VectorXd& dd_int2);
+  /// x_int and x_int2 from those of the bodies; what the bodies' motion leaves of a point moves freely.
+  void integrate_points(const ContactDynamics& system, double dt);
+  /// λ̄ = D x_int/dt, λ̄̄ = 2 D x_int2/dt².
+  void average_forces(const ContactDynamics& system, double dt);
 
   ContactKernel options_;
   KernelInfo info_;
   ModalKernel modal_;
   IntegralKernel dense_;
+  Eigen::VectorXd x_int_, x_int2_;
   std::vector<Eigen::Vector3d> lam_bar_, lam_bar2_;
 
   std::vector<Eigen::Matrix<double, 6, 6>> C_;  // per body, lower triangular
   Eigen::MatrixXd S_, half_;                    // S = CᵀΥC
-  Eigen::MatrixX3d start_, bodies_;             // y and d: start, velocity, acceleration
+  Eigen::MatrixX3d start_;                      // y, then d: start, velocity, acceleration
+  Eigen::MatrixX4d bodies_;                     // y, then d: the integrals
   Eigen::MatrixXd A_, W_;
   Eigen::MatrixX2d unexplained_;  // wrenches on the bodies of what their motion does not explain
-  Eigen::VectorXd weights_, d_int_, dd_int_, d_int2_, dd_int2_;
+  Eigen::VectorXd weights_;
+  Eigen::VectorXd d_int_, dd_int_, d_int2_, dd_int2_;  // of the bodies' displacements and velocities
 };
 
 }  // namespace exposim

@@ -64,9 +64,18 @@ void IntegralKernel::prepare(const Eigen::MatrixXd& A, const Eigen::MatrixXd& W,
   } else {
     scaling_.setOnes();
   }
+  norm_ = square_norm_ = A_bar_.topLeftCorner(n_, n_).cwiseAbs().colwise().sum().maxCoeff();
+  squared_once_ = false;
 }
 
-double IntegralKernel::norm() const { return one_norm(A_bar_); }
+double IntegralKernel::square_norm() {
+  if (!squared_once_) {
+    const double square = pade_.square(A_bar_).topLeftCorner(n_, n_).cwiseAbs().colwise().sum().maxCoeff();
+    square_norm_ = std::min(norm_, std::sqrt(square));
+    squared_once_ = true;
+  }
+  return square_norm_;
+}
 
 void IntegralKernel::act(int degree) {
   if (degree > 0) {
@@ -74,21 +83,33 @@ void IntegralKernel::act(int degree) {
   } else {
     act_by_scaling_and_squaring();
   }
-  balanced_norms_ = action_.cwiseAbs().colwise().sum();
+  balanced_ = action_;
   action_.array().colwise() *= scaling_.array();
   action_.col(0) /= scaling_(n_ + m_ - 2);
   action_.col(1) /= scaling_(n_ + m_ - 1);
 }
 
-Eigen::Vector2d IntegralKernel::error_bounds(int degree, const Eigen::VectorXd& weights) const {
-  // r V = e^{X + ΔX} V, so the error is (I − e^{−ΔX}) r V: at most e^{‖ΔX‖} − 1 times the norm of what was found.
-  const double factor = std::expm1(pade_backward_error(degree, norm()));
+Eigen::Vector2d IntegralKernel::error_bounds(int degree, const Eigen::VectorXd& weights) {
+  // The approximant is e^{X + ΔX}, ΔX = Σ c_k Xᵏ from k = 2j + 1 on, so the error is (I − e^{−ΔX}) R of the result R.
+  // With X = [A W; 0 N], Xᵏ has Aᵏ above and Σ_i Aᵏ⁻¹⁻ⁱ W Nⁱ beside it, and N^m = 0: the norms of A alone are at work
+  // (‖Aᵏ‖ ≤ ‖A‖ α^{k−1} with α = ‖A²‖^½ for odd k, α^k for even k).
+  const double eta = pade_backward_error(degree, norm_, square_norm_);
+  Eigen::Vector2d bound = std::expm1(eta) * balanced_.topRows(n_).cwiseAbs().colwise().sum().transpose();
+  shifted_ = balanced_.bottomRows(m_);
+  double power = square_norm_;
+  for (Eigen::Index i = 0; i < m_; ++i, power *= square_norm_) {
+    if (power == 0.0) break;
+    const Eigen::Vector2d beside = (A_bar_.topRightCorner(n_, m_) * shifted_).cwiseAbs().colwise().sum().transpose();
+    bound += std::exp(eta) * eta / power * beside;
+    shifted_ = A_bar_.bottomRightCorner(m_, m_) * shifted_;
+  }
+  // Rounding: of the solve, roughly.
+  bound += 1e-15 * static_cast<double>(n_) * balanced_.topRows(n_).cwiseAbs().colwise().sum().transpose();
   const double largest = weights.cwiseProduct(scaling_.head(n_)).maxCoeff();
-  return factor * largest *
-         Eigen::Vector2d(balanced_norms_(0) / scaling_(n_ + m_ - 2), balanced_norms_(1) / scaling_(n_ + m_ - 1));
+  return largest * Eigen::Vector2d(bound(0) / scaling_(n_ + m_ - 2), bound(1) / scaling_(n_ + m_ - 1));
 }
 
-double pade_backward_error(int degree, double norm) {
+double pade_backward_error(int degree, double norm, double square_norm) {
   struct Series {
     int degree;
     double leading;  // of log(e^{−x} N(x)/D(x)): (j!)²/((2j)! (2j+1)!)
@@ -102,16 +123,17 @@ double pade_backward_error(int degree, double norm) {
   const auto found =
       std::find_if(kSeries.begin(), kSeries.end(), [degree](const Series& s) { return s.degree == degree; });
   const double infinity = std::numeric_limits<double>::infinity();
-  if (found == kSeries.end() || !(norm < 0.9 * found->root)) return infinity;
+  if (found == kSeries.end() || !(square_norm < 0.9 * found->root)) return infinity;
   // The k-th coefficient is −2/k Σ z⁻ᵏ over the j roots z of N, k odd: a geometric tail behind the leading term.
   const int first = 2 * degree + 1;
-  const double ratio = norm / found->root;
-  const double tail = 2.0 * degree / (first + 2) * std::pow(ratio, first + 2) / (1.0 - ratio * ratio);
-  return found->leading * std::pow(norm, first) + tail;
+  const double ratio = square_norm / found->root;
+  const double tail =
+      norm / found->root * 2.0 * degree / (first + 2) * std::pow(ratio, first + 1) / (1.0 - ratio * ratio);
+  return found->leading * norm * std::pow(square_norm, first - 1) + tail;
 }
 
 void IntegralKernel::act_by_pade(int degree) {
-  info_ = {degree, 0, pade_.evaluate(A_bar_, degree), 0.0};
+  info_ = {degree, 0, pade_.evaluate(A_bar_, degree, squared_once_), 0.0};
   lu_.compute(pade_.denominator());
   action_ = lu_.solve(pade_.numerator().rightCols<2>());
 }

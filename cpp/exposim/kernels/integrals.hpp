@@ -50,13 +50,14 @@ class IntegralKernel {
   // The same in parts, for a choice of the degree by error:
   /// Builds and balances t·Ā.
   void prepare(const Eigen::MatrixXd& A, const Eigen::MatrixXd& W, double t);
-  /// 1-norm of what prepare() built.
-  double norm() const;
+  /// ‖t·A‖ as prepare() has balanced it, and ‖(t·A)²‖^½, which is less or equal; the latter costs a product.
+  double norm() const { return norm_; }
+  double square_norm();
   /// Acts by the approximant of that degree; 0: by scaling and squaring. Once for every prepare(), or several times
   /// with rising degrees.
   void act(int degree);
   /// Bounds on the errors of |wᵀx_int| and |wᵀx_int2| for all w with |w_i| ≤ weights_i, after act(degree).
-  Eigen::Vector2d error_bounds(int degree, const Eigen::VectorXd& weights) const;
+  Eigen::Vector2d error_bounds(int degree, const Eigen::VectorXd& weights);
 
  private:
   void act_by_pade(int degree);
@@ -64,18 +65,20 @@ class IntegralKernel {
 
   KernelOptions options_;
   KernelInfo info_;
+  double norm_ = 0.0, square_norm_ = 0.0;
+  bool squared_once_ = false;
   Eigen::Index n_ = -1, m_ = -1;  // of A, and columns behind it
   Eigen::MatrixXd A_bar_;         // t·Ā, balanced
   Eigen::VectorXd scaling_;       // the balancing similarity
   PadeApproximant pade_;
   Eigen::PartialPivLU<Eigen::MatrixXd> lu_;
   Eigen::MatrixXd exponential_, squared_;
-  Eigen::MatrixX2d action_;         // exp(t·Ā) [0; I₂]
-  Eigen::Vector2d balanced_norms_;  // 1-norms of its columns before balancing was undone
+  Eigen::MatrixX2d action_;              // exp(t·Ā) [0; I₂]
+  Eigen::MatrixX2d balanced_, shifted_;  // the same before balancing is undone; its lower part, shifted by N
 };
 
-/// ‖ΔX‖ ≤ pade_backward_error(j, ‖X‖) where the Padé approximant of exp(X) of degree j is exp(X + ΔX) exactly.
-/// Infinite where the bound does not hold.
-double pade_backward_error(int degree, double norm);
+/// ‖ΔX‖ is at most this where the Padé approximant of exp(X) of degree j is exp(X + ΔX) exactly.
+/// @param norm ‖X‖. @param square_norm ‖X²‖^½, or ‖X‖ again. Infinite where the bound does not hold.
+double pade_backward_error(int degree, double norm, double square_norm);
 
 }  // namespace exposim

@@ -24,11 +24,12 @@ void ModalKernel::compute(const Eigen::MatrixXd& S, double c, const Eigen::Matri
     const double damping = c * omega_(i);
     const OscillatorIntegrals g = oscillator_integrals(omega_(i), c, t);
     const double y0 = vectors_[i](0), dy0 = vectors_[i](1), f = vectors_[i](2);
-    vectors_[i] << y0 * (g.dG + damping * g.G) + dy0 * g.G + f * g.G1,
-        y0 * (g.G + damping * g.G1) + dy0 * g.G1 + f * g.G2, y0 * (g.G1 + damping * g.G2) + dy0 * g.G2 + f * g.G3, 0.0;
+    // ∫y' = y(t) − y(0) and ∫∫y' = ∫y − t y(0), without taking the difference.
+    vectors_[i] << y0 * (g.G + damping * g.G1) + dy0 * g.G1 + f * g.G2, -omega_(i) * g.G1 * y0 + dy0 * g.G + f * g.G1,
+        y0 * (g.G1 + damping * g.G2) + dy0 * g.G2 + f * g.G3, -omega_(i) * g.G2 * y0 + dy0 * g.G1 + f * g.G2;
   }
   transform_back();
-  for (Index i = 0; i < n_; ++i) result_.row(i) = vectors_[i].head<3>();
+  for (Index i = 0; i < n_; ++i) result_.row(i) = vectors_[i];
 }
 
 void ModalKernel::resize(Index n) {
@@ -38,7 +39,7 @@ void ModalKernel::resize(Index n) {
   p_.resize(n);
   omega_.resize(n);
   beside_.resize(n);
-  result_.resize(n, 3);
+  result_.resize(n, 4);
   vectors_.resize(static_cast<std::size_t>(n));
   rotations_.reserve(static_cast<std::size_t>(4 * n * n + 16));
   sweeps_.reserve(static_cast<std::size_t>(8 * n + 16));

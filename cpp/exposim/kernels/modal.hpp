@@ -11,14 +11,14 @@ namespace exposim {
 ///
 /// decouples into scalar oscillators, each known in closed form (kernels/oscillator.hpp). U is never formed: it is a
 /// product of reflections and rotations (S is made tridiagonal, then diagonal by the implicit QL method), and is
-/// applied to the three vectors that matter. Holds its scratch: no allocation while the size does not change.
+/// applied to the few vectors that matter. Holds its scratch: no allocation while the size does not change.
 class ModalKernel {
  public:
   /// @param start columns y(0), y'(0), f.
   void compute(const Eigen::MatrixXd& S, double c, const Eigen::MatrixX3d& start, double t);
 
-  /// Columns y(t), ∫y, ∫∫y.
-  const Eigen::MatrixX3d& result() const { return result_; }
+  /// Columns ∫y, ∫y', ∫∫y, ∫∫y'.
+  const Eigen::MatrixX4d& result() const { return result_; }
   /// Eigenvalues of S, in no order, not below zero.
   const Eigen::VectorXd& omega() const { return omega_; }
 
@@ -31,7 +31,7 @@ class ModalKernel {
     Eigen::Index last;
     std::size_t begin, end;  ///< in rotations_
   };
-  /// One row of all vectors; the fourth entry fills the registers.
+  /// One row of all vectors: three to start with, four as a result.
   using Row = Eigen::Vector4d;
 
   void resize(Eigen::Index n);
@@ -48,7 +48,7 @@ class ModalKernel {
   std::vector<Rotation> rotations_;
   std::vector<Sweep> sweeps_;
   std::vector<Row, Eigen::aligned_allocator<Row>> vectors_;
-  Eigen::MatrixX3d result_;
+  Eigen::MatrixX4d result_;
 };
 
 }  // namespace exposim

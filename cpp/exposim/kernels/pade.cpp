@@ -31,14 +31,19 @@ constexpr double kB13[] = {64764752532480000.,
 
 }  // namespace
 
-int PadeApproximant::evaluate(const Eigen::MatrixXd& A, int degree) {
+const Eigen::MatrixXd& PadeApproximant::square(const Eigen::MatrixXd& A) {
+  A2_.noalias() = A * A;
+  return A2_;
+}
+
+int PadeApproximant::evaluate(const Eigen::MatrixXd& A, int degree, bool squared) {
   int products = 0;
   const auto multiply = [&products](Eigen::MatrixXd& out, const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
     out.noalias() = a * b;
     ++products;
   };
 
-  if (degree >= 2) multiply(A2_, A, A);
+  if (degree >= 2 && !squared) multiply(A2_, A, A);
   if (degree >= 5) multiply(A4_, A2_, A2_);
   if (degree >= 7) multiply(A6_, A4_, A2_);
   if (degree == 9) multiply(A8_, A4_, A4_);

@@ -12,7 +12,10 @@ class PadeApproximant {
  public:
   /// Evaluates numerator and denominator. @return the number of matrix products spent.
   /// @param degree one of 1, 2, 3, 5, 7, 9, 13: {0, 1, 2, 3, 4, 5, 6} products.
-  int evaluate(const Eigen::MatrixXd& A, int degree);
+  /// @param squared whether square(A) was called for this A: one product less.
+  int evaluate(const Eigen::MatrixXd& A, int degree, bool squared = false);
+  /// A², which all degrees above 1 need.
+  const Eigen::MatrixXd& square(const Eigen::MatrixXd& A);
 
   const Eigen::MatrixXd& numerator() const { return numerator_; }
   const Eigen::MatrixXd& denominator() const { return denominator_; }

@@ -1,0 +1,85 @@
+"""How stiff a contact situation is, and what that asks of the step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exposim import _core
+from exposim._checks import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Advice:
+    """The stiff spectrum of the active contacts, with the rest of the robot as it is now. Prints as a table.
+
+    Args:
+        contacts: How many are active.
+        modes: Eigenvalues of the linear contact dynamics [1/s], complex, fastest first, (6n,).
+        fastest: Largest of their magnitudes [rad/s]; 0 without contact.
+        damping_ratio: Of the mode of largest stiffness: below 1 it oscillates.
+        explicit_euler_dt: Largest step at which explicit Euler is stable [s]; infinite without contact.
+        dt: The simulator's step [s].
+        kernel: What ``Expo(kernel="auto")`` takes: ``"modal"``, ``"expm"``, ``"Pade(j)"``, or ``"none"`` in the air.
+        error_bound: Of the average forces it gives, relative to the largest; 0 for the exact kernels.
+    """
+
+    contacts: int
+    modes: NDArray[np.complex128]
+    fastest: float
+    damping_ratio: float
+    explicit_euler_dt: float
+    dt: float
+    kernel: str
+    error_bound: float
+
+    def __str__(self) -> str:
+        rows = {
+            "active contacts": f"{self.contacts}",
+            "fastest contact mode": f"{self.fastest:.4g} rad/s",
+            "its damping ratio": f"{self.damping_ratio:.3g}",
+            "explicit Euler is stable up to": f"{1e3 * self.explicit_euler_dt:.3g} ms",
+            "step of this simulator": f"{1e3 * self.dt:.3g} ms",
+            "kernel of Expo": self.kernel,
+            "error bound of its forces": f"{self.error_bound:.1e}" if self.error_bound else "rounding",
+        }
+        return "\n".join(f"{name:32}{value}" for name, value in rows.items())
+
+
+def advise(A: Array, dt: float, info: _core.KernelInfo | None) -> Advice:
+    """From the matrix of the linear contact dynamics (``eq:contact_dyn``)."""
+    m = len(A) // 2
+    if m == 0 or info is None:
+        return Advice(0, np.zeros(0, complex), 0.0, 0.0, np.inf, dt, "none", 0.0)
+    Upsilon_K, Upsilon_B = -A[m:, :m], -A[m:, m:]
+    modes = np.linalg.eigvals(A).astype(np.complex128)
+    modes = modes[np.argsort(-np.abs(modes))]
+    omega, vectors = np.linalg.eig(Upsilon_K)  # squares of the undamped frequencies
+    stiffest = int(np.argmax(omega.real))
+    v = vectors[:, stiffest].real
+    damping = float(v @ Upsilon_B @ v / (v @ v))
+    ratio = damping / (2.0 * np.sqrt(omega.real[stiffest]))
+    kernel = "modal" if info.degree == 0 else "expm" if info.error_bound == 0.0 else f"Pade({info.degree})"
+    stable = _largest_stable_step(Upsilon_K, Upsilon_B)
+    return Advice(m // 3, modes, float(np.abs(modes[0])), ratio, stable, dt, kernel, info.error_bound)
+
+
+def _largest_stable_step(Upsilon_K: Array, Upsilon_B: Array) -> float:
+    """Of explicit Euler, by bisection on the spectral radius of its map."""
+    m = len(Upsilon_K)
+    identity = np.eye(m)
+
+    def is_stable(h: float) -> bool:
+        above = np.hstack([identity - h**2 / 2 * Upsilon_K, h * identity - h**2 / 2 * Upsilon_B])
+        below = np.hstack([-h * Upsilon_K, identity - h * Upsilon_B])
+        return bool(np.abs(np.linalg.eigvals(np.vstack([above, below]))).max() <= 1.0 + 1e-9)
+
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        middle = np.sqrt(low * high) if low > 0.0 else 1e-3 * high
+        low, high = (middle, high) if is_stable(middle) else (low, middle)
+        if high < 1e-12:
+            return 0.0
+    return low
