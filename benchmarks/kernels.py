@@ -15,11 +15,11 @@ import warnings
 import numpy as np
 from rich.console import Console
 from rich.table import Table
-from step import record
 
 import exposim as xs
 from exposim import _core
 from exposim.kernels import _contact_kernel
+from step import record
 
 KERNELS = {"modal": "modal", "Padé 1": xs.Pade(1), "Padé 3": xs.Pade(3), "Padé 7": xs.Pade(7), "exponential": "expm"}
 
@@ -80,7 +80,9 @@ def points(repeats: int) -> Table:
             core = xs.Simulator(robot, xs.HalfSpace(), xs.Expo(kernel=kernel), 1e-3)._core  # type: ignore[arg-type]
             runs = [statistics.mean(_core.time_steps(core, states, tau)[0]) for _ in range(count)]
             found[name] = statistics.median(runs)
-        slope = "" if previous is None else f"{1e6 * (found['auto'] - previous[1]) / (2 * (per_sole - previous[0])):.2f}"
+        slope = (
+            "" if previous is None else f"{1e6 * (found['auto'] - previous[1]) / (2 * (per_sole - previous[0])):.2f}"
+        )
         dense = f"{1e6 * found['expm']:.0f}" if "expm" in found else "not run"
         table.add_row(str(per_sole), f"{1e6 * found['auto']:.1f}", slope, dense)
         previous = (per_sole, found["auto"])

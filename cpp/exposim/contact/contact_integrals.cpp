@@ -93,7 +93,9 @@ void ContactIntegrals::by_modes(const ContactDynamics& system, double c, double 
 
   bodies_ = modal_.result();  // of y, then of d
   solve_Ct_in_place(system, bodies_);
-  solve_Ct_in_place(system, start_);
+  const bool any_six = std::any_of(system.bodies().begin(), system.bodies().end(),
+                                   [](const ContactDynamics::Body& body) { return body.size == 6; });
+  if (any_six) solve_Ct_in_place(system, start_);  // for what the bodies leave of their points
   d_int_ = bodies_.col(0);
   dd_int_ = bodies_.col(1);
   d_int2_ = bodies_.col(2);

@@ -52,16 +52,16 @@ class Dynamics {
   void update_terms(const Eigen::VectorXd& q, const Eigen::VectorXd& v);
   // Of the last update_terms:
   /// Transposed Jacobian of the point of a body that is now at p (world), into nv × 3.
-  void point_jacobian_transpose(std::size_t joint, const Eigen::Vector3d& p, Eigen::Ref<Eigen::MatrixXd> Jt) const;
+  void point_jacobian_transpose(std::size_t joint, const Eigen::Vector3d& p, Eigen::Ref<RowMatrixXd> Jt) const;
   /// The same with the body's angular velocity behind, into nv × 6.
-  void body_jacobian_transpose(std::size_t joint, const Eigen::Vector3d& p, Eigen::Ref<Eigen::MatrixXd> Jt) const;
+  void body_jacobian_transpose(std::size_t joint, const Eigen::Vector3d& p, Eigen::Ref<RowMatrixXd> Jt) const;
   /// J̇v of that point: its acceleration at v̇ = 0.
   Eigen::Vector3d point_drift(std::size_t joint, const Eigen::Vector3d& p) const;
   /// u = Sᵀτ − d∘v + Jₑᵀwₑ − h
   void applied_force(const Eigen::VectorXd& v, const Input& input, Eigen::VectorXd& u) const;
-  /// L of M = L Lᵀ: solves L y = x and Lᵀ y = x in place.
-  void solve_L_in_place(Eigen::Ref<Eigen::MatrixXd> x) const;
-  void solve_Lt_in_place(Eigen::Ref<Eigen::MatrixXd> x) const;
+  /// L of M = L Lᵀ: solves L y = x, for many columns at once, and Lᵀ y = x, for two, in place.
+  void solve_L_in_place(RowMatrixXd& x) const;
+  void solve_Lt_in_place(Eigen::MatrixX2d& x) const;
 
   /// Forward dynamics with forces on the bodies, in O(n). Uses the placements of update_kinematics at (q, v).
   void clear_forces();
