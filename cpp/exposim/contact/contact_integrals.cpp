@@ -35,7 +35,9 @@ void factor_semidefinite(Matrix6d& A, Index size) {
 
 }  // namespace
 
-ContactIntegrals::ContactIntegrals(const ContactKernel& kernel) : options_(kernel), dense_(kernel.dense) {}
+ContactIntegrals::ContactIntegrals(const ContactKernel& kernel) : options_(kernel), dense_(kernel.dense) {
+  dense_.set_companion(true);
+}
 
 double ContactIntegrals::proportional_damping(const ContactDynamics& system) {
   double c = -1.0;

@@ -64,6 +64,7 @@ void IntegralKernel::prepare(const Eigen::MatrixXd& A, const Eigen::MatrixXd& W,
   } else {
     scaling_.setOnes();
   }
+  pade_.set_companion(companion_ ? n_ / 2 : 0);
   norm_ = square_norm_ = A_bar_.topLeftCorner(n_, n_).cwiseAbs().colwise().sum().maxCoeff();
   squared_once_ = false;
 }
@@ -156,7 +157,10 @@ void IntegralKernel::act_by_scaling_and_squaring() {
   lu_.compute(pade_.denominator());
   exponential_ = lu_.solve(pade_.numerator());
   for (int i = 1; i < squarings; ++i) {
-    squared_.noalias() = exponential_ * exponential_;
+    squared_.topRows(n_).noalias() = exponential_.topRows(n_) * exponential_;
+    squared_.bottomLeftCorner(m_, n_).setZero();  // as it is in every power of Ā
+    squared_.bottomRightCorner(m_, m_).noalias() =
+        exponential_.bottomRightCorner(m_, m_) * exponential_.bottomRightCorner(m_, m_);
     exponential_.swap(squared_);
     ++info_.products;
   }

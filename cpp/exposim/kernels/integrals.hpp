@@ -40,6 +40,9 @@ class IntegralKernel {
   /// @throws std::invalid_argument for a degree that the method does not have.
   explicit IntegralKernel(KernelOptions options);
 
+  /// Says that A is [0 I; P Q], as the contact dynamics' is: products with it cost less.
+  void set_companion(bool companion) { companion_ = companion; }
+
   /// @param W columns …, w₁, w₀, x₀; any number of forces.
   void compute(const Eigen::MatrixXd& A, const Eigen::MatrixXd& W, double t);
 
@@ -66,7 +69,7 @@ class IntegralKernel {
   KernelOptions options_;
   KernelInfo info_;
   double norm_ = 0.0, square_norm_ = 0.0;
-  bool squared_once_ = false;
+  bool squared_once_ = false, companion_ = false;
   Eigen::Index n_ = -1, m_ = -1;  // of A, and columns behind it
   Eigen::MatrixXd A_bar_;         // t·Ā, balanced
   Eigen::VectorXd scaling_;       // the balancing similarity

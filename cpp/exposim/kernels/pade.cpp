@@ -32,8 +32,32 @@ constexpr double kB13[] = {64764752532480000.,
 }  // namespace
 
 const Eigen::MatrixXd& PadeApproximant::square(const Eigen::MatrixXd& A) {
-  A2_.noalias() = A * A;
+  multiply_from_left(A, A, A2_);
   return A2_;
+}
+
+void PadeApproximant::multiply_from_left(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B,
+                                         Eigen::MatrixXd& out) const {
+  if (r_ == 0) {
+    out.noalias() = A * B;
+    return;
+  }
+  const Eigen::Index r = r_, rest = A.rows() - 2 * r;
+  const auto D = A.block(0, r, r, r).diagonal();
+  out.resize(A.rows(), A.cols());
+  out.topRows(r).noalias() = D.asDiagonal() * B.middleRows(r, r);
+  out.topRows(r).noalias() += A.topRightCorner(r, rest) * B.bottomRows(rest);
+  auto bottom = out.middleRows(r, r);
+  const auto Q = A.block(r, r, r, r);
+  bottom.noalias() = Q * B.middleRows(r, r);
+  if (&A == &B) {  // the rows above are [0 D ·]
+    bottom.middleCols(r, r).noalias() += A.block(r, 0, r, r) * D.asDiagonal();
+    bottom.rightCols(rest).noalias() += A.block(r, 0, r, r) * B.topRightCorner(r, rest);
+  } else {
+    bottom.noalias() += A.block(r, 0, r, r) * B.topRows(r);
+  }
+  bottom.noalias() += A.block(r, 2 * r, r, rest) * B.bottomRows(rest);
+  out.bottomRows(rest).noalias() = A.bottomRightCorner(rest, rest) * B.bottomRows(rest);
 }
 
 int PadeApproximant::evaluate(const Eigen::MatrixXd& A, int degree, bool squared) {
@@ -43,7 +67,10 @@ int PadeApproximant::evaluate(const Eigen::MatrixXd& A, int degree, bool squared
     ++products;
   };
 
-  if (degree >= 2 && !squared) multiply(A2_, A, A);
+  if (degree >= 2 && !squared) {
+    square(A);
+    ++products;
+  }
   if (degree >= 5) multiply(A4_, A2_, A2_);
   if (degree >= 7) multiply(A6_, A4_, A2_);
   if (degree == 9) multiply(A8_, A4_, A4_);
@@ -97,7 +124,10 @@ int PadeApproximant::evaluate(const Eigen::MatrixXd& A, int degree, bool squared
     default:
       throw std::invalid_argument("Padé degree " + std::to_string(degree) + " is not one of 1, 2, 3, 5, 7, 9, 13");
   }
-  if (degree >= 3) multiply(U_, A, odd_);
+  if (degree >= 3) {
+    multiply_from_left(A, odd_, U_);
+    ++products;
+  }
 
   numerator_ = V_ + U_;
   denominator_ = V_ - U_;
