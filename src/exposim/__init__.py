@@ -13,6 +13,7 @@ The stiffness you type is the stiffness you get, at steps of several millisecond
 import exposim._abi  # noqa: F401  # isort: skip  # first of all: refuses a wrong Pinocchio before the extension loads
 
 from exposim import controllers, kernels
+from exposim.contacts import Contact
 from exposim.errors import (
     ExposimError,
     InvalidArgument,
@@ -29,9 +30,10 @@ from exposim.errors import (
 from exposim.ground import HalfSpace, Material, Surface
 from exposim.integrators import ExplicitEuler, Expo, ImplicitEuler, Integrator, RungeKutta4, SemiImplicitEuler
 from exposim.kernels import Pade
+from exposim.known_robots import KNOWN_ROBOTS
 from exposim.robot import ContactPoint, Robot
-from exposim.robots import KNOWN_ROBOTS, load_robot
-from exposim.simulator import Contact, Simulator
+from exposim.robots import load_robot
+from exposim.simulator import Simulator
 from exposim.state import State
 
 __version__ = "0.1.0"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -12,88 +11,21 @@ from numpy.typing import ArrayLike
 from exposim import _checks, _core
 from exposim._checks import Array
 from exposim.advice import Advice, advise
+from exposim.contacts import Contact, pair_up, refuse_modal_for_other_materials, specs_of, surfaces_of
 from exposim.errors import InvalidArgument, SimulationDiverged, StateMismatch
-from exposim.ground import Material, Surface
+from exposim.ground import Surface
 from exposim.integrators import Expo, Integrator
-from exposim.kernels import _contact_kernel, is_proportional
+from exposim.kernels import _contact_kernel
 from exposim.profile import Profile
-from exposim.robot import ContactPoint, Robot
+from exposim.robot import Robot
 from exposim.state import State
+from exposim.step_info import Statistics, StepInfo
 
 # Velocities beyond this [rad/s, m/s] count as divergence.
 MAX_VELOCITY: float = _core.MAX_VELOCITY
 
 _ANCHOR_RULES = {"surface": _core.AnchorRule.SURFACE, "detected": _core.AnchorRule.DETECTED}
 _PROJECTIONS = {"horizontal": _core.Projection.HORIZONTAL, "orthogonal": _core.Projection.ORTHOGONAL}
-
-
-@dataclass(frozen=True, eq=False)
-class Contact:
-    """One contact at one instant, in the world frame.
-
-    Args:
-        name: Of the contact point.
-        surface: That it may touch; ``None`` for a bilateral contact.
-        active: Whether it touches.
-        slipping: Whether it slips, or has no force to hold it.
-        position: Of the contact point [m].
-        velocity: Of the body at the contact point [m/s].
-        anchor: Where the virtual spring is attached [m]; NaN where inactive.
-        force: On the robot [N].
-    """
-
-    name: str
-    surface: Surface | None
-    active: bool
-    slipping: bool
-    position: Array
-    velocity: Array
-    anchor: Array
-    force: Array
-
-
-@dataclass(frozen=True, eq=False)
-class StepInfo:
-    """What the last step did.
-
-    Args:
-        products: Products of two full matrices spent on the exponential.
-        degree: Of the Padé approximant taken; 0 where none was.
-        squarings: The matrix was divided by ``2**squarings`` and the result squared as often.
-        error_bound: Of the average forces, relative to the largest, where ``"auto"`` chose an approximation by it.
-        lam_pr: Per contact, the average force that moved v, after projection [N], (nc, 3).
-        lam_pr2: Per contact, the double average that moved q, after projection [N], (nc, 3).
-        iterations: Newton steps of an implicit integrator.
-        converged: Whether they reached the tolerance.
-        residual: Norm of what is left of the implicit equation [m/s, rad/s].
-    """
-
-    products: int
-    degree: int
-    squarings: int
-    error_bound: float
-    lam_pr: Array
-    lam_pr2: Array
-    iterations: int
-    converged: bool
-    residual: float
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """The steps since the last reset or restored state.
-
-    Args:
-        steps: How many.
-        mean_iterations: Newton steps of an implicit integrator per step.
-        max_iterations: Newton steps in the worst step.
-        not_converged: Steps in which Newton's method did not reach the tolerance.
-    """
-
-    steps: int
-    mean_iterations: float
-    max_iterations: int
-    not_converged: int
 
 
 class Simulator:
@@ -132,17 +64,17 @@ class Simulator:
         if not isinstance(integrator, Integrator):
             raise InvalidArgument(f"integrator is {integrator!r}; give an integrator, for example exposim.Expo()")
         self._robot = robot
-        self._surfaces = _surfaces(ground)
+        self._surfaces = surfaces_of(ground)
         self._integrator = integrator
         self._dt = _checks.number("dt", dt, "[s]", above=0.0)
         self._anchor = _checks.choice("anchor", anchor, tuple(_ANCHOR_RULES))
         self._projection = _checks.choice("projection", projection, tuple(_PROJECTIONS))
         self._on_divergence = _checks.choice("on_divergence", on_divergence, ("raise", "stop"))
-        self._pairs = _contact_pairs(robot.contact_points, self._surfaces)
-        _refuse_modal_for_other_materials(integrator, self._pairs)
+        self._pairs = pair_up(robot.contact_points, self._surfaces)
+        refuse_modal_for_other_materials(integrator, self._pairs)
         self._core = _core.Simulator(
             robot._core,
-            _contact_specs(robot.contact_points, self._pairs),
+            specs_of(robot.contact_points, self._pairs),
             _ANCHOR_RULES[anchor],
             _PROJECTIONS[projection],
             integrator._build(),
@@ -432,54 +364,3 @@ def _restore(
     simulator.state = state
     simulator._divergence = divergence
     return simulator
-
-
-def _surfaces(ground: Surface | Iterable[Surface] | None) -> tuple[Surface, ...]:
-    if ground is None:
-        return ()
-    surfaces = (ground,) if isinstance(ground, Surface) else tuple(ground) if isinstance(ground, Iterable) else None
-    if surfaces is None or not all(isinstance(surface, Surface) for surface in surfaces):
-        raise InvalidArgument(f"ground is {ground!r}; give a surface such as exposim.HalfSpace(), several, or None")
-    return surfaces
-
-
-def _contact_pairs(
-    points: tuple[ContactPoint, ...], surfaces: tuple[Surface, ...]
-) -> tuple[tuple[ContactPoint, Surface | None], ...]:
-    """Every point with every surface; a bilateral point by itself."""
-    pairs: list[tuple[ContactPoint, Surface | None]] = []
-    for point in points:
-        pairs.extend([(point, None)] if point.bilateral else [(point, surface) for surface in surfaces])
-    return tuple(pairs)
-
-
-def _material_of(point: ContactPoint, surface: Surface | None) -> Material:
-    return point.material or (surface.material if surface else Material())
-
-
-def _refuse_modal_for_other_materials(
-    integrator: Integrator, pairs: tuple[tuple[ContactPoint, Surface | None], ...]
-) -> None:
-    if not (isinstance(integrator, Expo) and integrator.kernel == "modal" and pairs):
-        return
-    materials = [_material_of(*pair) for pair in pairs]
-    K, B = (
-        np.array([np.broadcast_to(value, 2) for value in values], dtype=float).ravel()
-        for values in ([m.stiffness for m in materials], [m.damping for m in materials])
-    )
-    if not is_proportional(K, B):
-        raise InvalidArgument(
-            "kernel is 'modal', but damping is not proportional to stiffness over all contacts; give 'auto'"
-        )
-
-
-def _contact_specs(
-    points: tuple[ContactPoint, ...], pairs: tuple[tuple[ContactPoint, Surface | None], ...]
-) -> list[_core.ContactSpec]:
-    specs = []
-    for point, surface in pairs:
-        material = _material_of(point, surface)
-        anchor = None if point.anchor is None else np.array(point.anchor)
-        built = None if surface is None else surface._build()
-        specs.append(_core.ContactSpec(points.index(point), built, material._build(), anchor))
-    return specs

@@ -1,0 +1,51 @@
+"""What steps did, for those who look inside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from exposim._checks import Array
+
+
+@dataclass(frozen=True, eq=False)
+class StepInfo:
+    """What the last step did.
+
+    Args:
+        products: Products of two full matrices spent on the exponential.
+        degree: Of the Padé approximant taken; 0 where none was.
+        squarings: The matrix was divided by ``2**squarings`` and the result squared as often.
+        error_bound: Of the average forces, relative to the largest, where ``"auto"`` chose an approximation by it.
+        lam_pr: Per contact, the average force that moved v, after projection [N], (nc, 3).
+        lam_pr2: Per contact, the double average that moved q, after projection [N], (nc, 3).
+        iterations: Newton steps of an implicit integrator.
+        converged: Whether they reached the tolerance.
+        residual: Norm of what is left of the implicit equation [m/s, rad/s].
+    """
+
+    products: int
+    degree: int
+    squarings: int
+    error_bound: float
+    lam_pr: Array
+    lam_pr2: Array
+    iterations: int
+    converged: bool
+    residual: float
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The steps since the last reset or restored state.
+
+    Args:
+        steps: How many.
+        mean_iterations: Newton steps of an implicit integrator per step.
+        max_iterations: Newton steps in the worst step.
+        not_converged: Steps in which Newton's method did not reach the tolerance.
+    """
+
+    steps: int
+    mean_iterations: float
+    max_iterations: int
+    not_converged: int
