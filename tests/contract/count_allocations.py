@@ -10,11 +10,11 @@ import exposim as xs
 FEW, MANY = 2, 502
 
 
-def main(integrator):
+def main(integrator, material):
     count = ctypes.CDLL(None).allocation_count
     count.restype = ctypes.c_long
     robot = xs.load_robot("solo12")
-    sim = xs.Simulator(robot, xs.HalfSpace(xs.Material(friction=0.3)), integrator, dt=1e-6)
+    sim = xs.Simulator(robot, xs.HalfSpace(material), integrator, dt=1e-6)
     q = robot.q0
     q[2] -= 1e-4
     sim.reset(q, np.r_[0.2, 0.1, np.zeros(16)])  # four feet down, slipping at first
@@ -31,4 +31,5 @@ def main(integrator):
     print(*counts)
 
 
-main(eval(sys.argv[1], {name: getattr(xs, name) for name in xs.__all__}))
+names = {name: getattr(xs, name) for name in xs.__all__}
+main(*(eval(argument, names) for argument in sys.argv[1:]))

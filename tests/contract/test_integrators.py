@@ -196,12 +196,13 @@ def test_a_fixed_base_robot_can_be_simulated(integrator):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts allocations through the dynamic linker")
+@pytest.mark.parametrize("damping", [300.0, (300.0, 500.0)], ids=["proportional", "not proportional"])
 @every_integrator
-def test_a_step_does_not_allocate_after_the_first(integrator, allocation_counter):
+def test_a_step_does_not_allocate_after_the_first(integrator, damping, allocation_counter):
     """Counted by a malloc put before the C library's: 500 more steps, not one allocation more."""
     script = Path(__file__).with_name("count_allocations.py")
     environment = {"LD_PRELOAD": str(allocation_counter), "PATH": ""}
-    command = [sys.executable, str(script), repr(integrator)]
+    command = [sys.executable, str(script), repr(integrator), repr(xs.Material(1e5, damping, 0.3))]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     before, few, many = map(int, done.stdout.split())
     assert before > 1000  # the counter counts

@@ -181,6 +181,33 @@ def test_trajectories_are_those_of_the_exponential_to_rounding(name, friction):
     assert slipped or friction == 1.0
 
 
+@pytest.mark.parametrize("name", ["solo12", "romeo"])
+def test_the_choice_keeps_its_bound_at_states_of_a_moving_robot(name):
+    """Feet held by springs with damping of another proportion along the normal, so that nothing is projected."""
+    robot = xs.load_robot(name)
+    material = xs.Material((1e5, 4e4), (300.0, 400.0))
+    feet = [xs.ContactPoint(p.frame, p.offset, p.name, bilateral=True, material=material) for p in robot.contact_points]
+    robot = robot.replace(contact_points=feet)
+    mover = xs.Simulator(robot, None, xs.Expo(kernel="expm"), 1e-4)
+    mover.reset(robot.q0, 0.1 * np.random.default_rng(8).standard_normal(robot.nv))
+    kernels_taken = set()
+    for dt in (1e-6, 1e-5, 1e-4, 1e-3, 5e-3):
+        chosen, exact = (xs.Simulator(robot, None, xs.Expo(kernel=kernel), dt) for kernel in ("auto", "expm"))
+        for _ in range(5):
+            mover.step(n=3)
+            for sim in (chosen, exact):
+                sim.state = mover.state
+                sim.step()
+            scale = largest_norm(exact.info.lam_pr)
+            for found, expected in zip(
+                (chosen.info.lam_pr, chosen.info.lam_pr2), (exact.info.lam_pr, exact.info.lam_pr2), strict=True
+            ):
+                assert largest_norm(found - expected) <= max(chosen.info.error_bound, 1e-10) * scale
+            assert chosen.info.error_bound <= 1e-8
+            kernels_taken.add(chosen.info.degree)
+    assert len(kernels_taken) >= 3
+
+
 def test_points_of_one_body_are_solved_in_its_six_coordinates():
     """Any number of points, collinear and coincident ones among them, gives what the full system gives."""
     for points in (

@@ -100,9 +100,12 @@ Eigen::Vector2d IntegralKernel::error_bounds(int degree, const Eigen::VectorXd& 
   double power = square_norm_;
   for (Eigen::Index i = 0; i < m_; ++i, power *= square_norm_) {
     if (power == 0.0) break;
-    const Eigen::Vector2d beside = (A_bar_.topRightCorner(n_, m_) * shifted_).cwiseAbs().colwise().sum().transpose();
-    bound += std::exp(eta) * eta / power * beside;
-    shifted_ = A_bar_.bottomRightCorner(m_, m_) * shifted_;
+    beside_.resize(n_, 2);
+    beside_.noalias() = A_bar_.topRightCorner(n_, m_) * shifted_;
+    bound += std::exp(eta) * eta / power * beside_.cwiseAbs().colwise().sum().transpose();
+    shifting_.resize(m_, 2);
+    shifting_.noalias() = A_bar_.bottomRightCorner(m_, m_) * shifted_;
+    shifted_.swap(shifting_);
   }
   // Rounding: of the solve, roughly.
   bound += 1e-15 * static_cast<double>(n_) * balanced_.topRows(n_).cwiseAbs().colwise().sum().transpose();

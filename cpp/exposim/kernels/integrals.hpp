@@ -76,8 +76,9 @@ class IntegralKernel {
   PadeApproximant pade_;
   Eigen::PartialPivLU<Eigen::MatrixXd> lu_;
   Eigen::MatrixXd exponential_, squared_;
-  Eigen::MatrixX2d action_;              // exp(t·Ā) [0; I₂]
-  Eigen::MatrixX2d balanced_, shifted_;  // the same before balancing is undone; its lower part, shifted by N
+  Eigen::MatrixX2d action_;                       // exp(t·Ā) [0; I₂]
+  Eigen::MatrixX2d balanced_;                     // the same before balancing is undone
+  Eigen::MatrixX2d shifted_, shifting_, beside_;  // of error_bounds: Nⁱ times its lower part, and W times that
 };
 
 /// ‖ΔX‖ is at most this where the Padé approximant of exp(X) of degree j is exp(X + ΔX) exactly.
