@@ -1,8 +1,9 @@
 """A step of MuJoCo on the same robot from the same states, for benchmarks/step.py; needs `pip install mujoco`.
 
 The URDF is stripped of its shapes, gets a free base, small spheres as contact points and a plane. Contacts take the
-direct form of stiffness and damping, which is per unit of inertia: here with an equal share of the robot's mass per
-point. That is good for timing, not for comparing motions. Elliptic cone, Newton's solver, all else as by default.
+direct form of stiffness and damping, which is per unit of inertia: that of the robot along the normal of a contact when
+it stands. Elliptic cone, Newton's solver, all else as by default. MuJoCo's time depends on how many iterations its solver
+takes, so it is timed in a motion of its own: standing on joint springs, with a small squat.
 """
 
 from __future__ import annotations
@@ -12,11 +13,9 @@ from xml.etree import ElementTree
 
 import mujoco
 import numpy as np
+import pinocchio as pin
 
 import exposim as xs
-
-# Steps before the one that is timed: its solver then starts from a solution nearby, as in the middle of a run.
-SETTLING = 3
 
 INTEGRATORS = {
     "MuJoCo, Euler": mujoco.mjtIntegrator.mjINT_EULER,
@@ -43,7 +42,9 @@ def mujoco_model(robot: xs.Robot, integrator: int, dt: float) -> mujoco.MjModel:
     spec.option.timestep = dt
     spec.option.integrator = integrator
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
-    mass = sum(inertia.mass for inertia in robot.model.inertias) / len(robot.contact_points)
+    standing = xs.Simulator(robot, xs.HalfSpace(xs.Material(1.0, 0.0)))
+    A = standing._core.contact_matrix()  # −Υ in its lower left
+    mass = 1.0 / np.mean(-np.diag(A[len(A) // 2 :, : len(A) // 2])[2::3])
     contact = {"solref": [-1e5 / mass, -300.0 / mass], "solimp": [0.95, 0.99, 0.001, 0.5, 2.0], "friction": [1, 0, 0]}
     spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[5, 5, 0.1], condim=3, **contact)
     links = {joint.get("name"): joint.find("child").get("link") for joint in root.findall("joint")}
@@ -63,37 +64,42 @@ def mujoco_model(robot: xs.Robot, integrator: int, dt: float) -> mujoco.MjModel:
 
 
 class MujocoSteps:
-    """Times single steps from given states."""
+    """Times the steps of a robot that squats a little, after it has settled."""
 
-    def __init__(self, robot: xs.Robot, integrator: int, dt: float):
-        self._robot = robot
+    def __init__(self, robot: xs.Robot, integrator: int, dt: float, settling: int = 500):
         self._model = mujoco_model(robot, integrator, dt)
         self._data = mujoco.MjData(self._model)
         assert (self._model.nq, self._model.nv) == (robot.nq, robot.nv)
-
-    def time(self, states: list[xs.State]) -> tuple[list[float], float]:
-        """Seconds of a step shortly after each state, and the mean number of contacts."""
-        seconds, contacts = [], []
-        for state in states:
-            self._set(state)
-            for _ in range(SETTLING):
-                mujoco.mj_step(self._model, self._data)
-            start = perf_counter()
-            mujoco.mj_step(self._model, self._data)
-            seconds.append(perf_counter() - start)
-            contacts.append(self._data.ncon)
-        return seconds, float(np.mean(contacts))
-
-    def _set(self, state: xs.State) -> None:
-        model, data = self._robot.model, self._data
-        mujoco.mj_resetData(self._model, data)
-        x, y, z, w = state.q[3:7]
-        data.qpos[:3], data.qpos[3:7] = state.q[:3], (w, x, y, z)
-        rotation = np.zeros(9)
-        mujoco.mju_quat2Mat(rotation, data.qpos[3:7])
-        data.qvel[:3], data.qvel[3:6] = rotation.reshape(3, 3) @ state.v[:3], state.v[3:6]
-        for name in list(model.names)[2:]:
-            joint = model.joints[model.getJointId(name)]
+        self._posture = np.zeros(robot.nq)
+        x, y, z, w = robot.q0[3:7]
+        self._posture[:3], self._posture[3:7] = robot.q0[:3], (w, x, y, z)
+        for name in list(robot.model.names)[2:]:
             theirs = mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_JOINT, name)
-            data.qpos[self._model.jnt_qposadr[theirs]] = state.q[joint.idx_q]
-            data.qvel[self._model.jnt_dofadr[theirs]] = state.v[joint.idx_v]
+            ours = robot.model.joints[robot.model.getJointId(name)].idx_q
+            self._posture[self._model.jnt_qposadr[theirs]] = robot.q0[ours]
+        self._data.qpos[:] = self._posture
+        M = pin.crba(robot.model, robot.model.createData(), robot.q0)
+        inertia = 1.0 / np.diag(np.linalg.inv(np.triu(M) + np.triu(M, 1).T))  # of each joint with the others free
+        self._inertia = np.zeros(robot.nv)
+        for name in list(robot.model.names)[2:]:
+            theirs = mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_JOINT, name)
+            ours = robot.model.joints[robot.model.getJointId(name)].idx_v
+            self._inertia[self._model.jnt_dofadr[theirs]] = inertia[ours]
+        self._steps = 0
+        for _ in range(settling):
+            self._step()
+
+    def time(self, count: int = 60) -> tuple[float, float]:
+        """Mean seconds of a step, and the mean number of contacts."""
+        seconds = [self._step() for _ in range(count)]
+        return float(np.mean(seconds)), float(self._data.ncon)
+
+    def _step(self) -> float:
+        data, frequency = self._data, 40.0  # of the joint springs [rad/s]
+        self._steps += 1
+        squat = 0.01 * np.sin(0.01 * self._steps)
+        error = self._posture[7:] * (1.0 + squat) - data.qpos[7:]
+        data.qfrc_applied[6:] = self._inertia[6:] * (frequency**2 * error - 1.4 * frequency * data.qvel[6:])
+        start = perf_counter()
+        mujoco.mj_step(self._model, data)
+        return perf_counter() - start

@@ -111,7 +111,7 @@ def measure(scene: str, repeats: int, progress: Progress) -> dict[str, float]:
             if name == "implicit Euler":
                 samples["implicit Euler, per iteration"].append(sum(seconds) / max(1, sum(iterations)))
         for name, rival in rivals.items():
-            samples[name].append(statistics.mean(rival.time(states)[0]))
+            samples[name].append(rival.time()[0])
         floors = _core.time_floor(sims["Expo, exponential"], core_states)
         for name, i in FLOORS.items():
             samples[name].append(statistics.mean(floors[i]))
