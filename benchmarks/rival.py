@@ -2,8 +2,8 @@
 
 The URDF is stripped of its shapes, gets a free base, small spheres as contact points and a plane. Contacts take the
 direct form of stiffness and damping, which is per unit of inertia: that of the robot along the normal of a contact when
-it stands. Elliptic cone, Newton's solver, all else as by default. MuJoCo's time depends on how many iterations its solver
-takes, so it is timed in a motion of its own: standing on joint springs, with a small squat.
+it stands. Elliptic cone, Newton's solver, all else as by default. MuJoCo's time depends on how many iterations its
+solver takes, so it is timed in a motion of its own: standing on joint springs, with a small squat.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class MujocoSteps:
         return float(np.mean(seconds)), float(self._data.ncon)
 
     def _step(self) -> float:
-        data, frequency = self._data, 40.0  # of the joint springs [rad/s]
+        data, frequency = self._data, 90.0  # of the joint springs [rad/s]
         self._steps += 1
         squat = 0.01 * np.sin(0.01 * self._steps)
         error = self._posture[7:] * (1.0 + squat) - data.qpos[7:]

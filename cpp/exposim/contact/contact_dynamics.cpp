@@ -29,44 +29,47 @@ ContactDynamics::ContactDynamics(const MatrixXd& Upsilon, const Eigen::VectorXd&
 
 void ContactDynamics::update(Dynamics& dynamics, const ContactSet& contacts, const State& state, const Input& input) {
   dynamics.update_terms(state.q, state.v);
-  dynamics.applied_force(state.v, input, u_);
+  dynamics.applied_force(state.v, input, w_);
+  dynamics.solve_L_in_place(w_);
   group_by_body(dynamics, contacts);
-
-  const Index r = points_.empty() ? 0 : bodies_.back().first + bodies_.back().size;
-  Y_w_.resize(state.v.size(), r + 1);
-  for (const Body& body : bodies_) {
-    if (body.size == 3) {
-      dynamics.point_jacobian_transpose(body.joint, body.origin, Y_w_.middleCols<3>(body.first));
-    } else {
-      dynamics.body_jacobian_transpose(body.joint, body.origin, Y_w_.middleCols<6>(body.first));
-    }
-  }
-  Y_w_.col(r) = u_;
-  dynamics.solve_L_in_place(Y_w_);
   if (points_.empty()) return;
 
-  // YᵀY and Yᵀw: the products of each row with itself, added up; only what is left of the diagonal and on it.
-  products_.setZero(r + 1, r + 1);
-  for (Index i = 0; i < Y_w_.rows(); ++i) {
-    const double* const row = Y_w_.data() + i * (r + 1);
-    for (Index a = 0; a <= r; ++a) {
-      double* const product = products_.data() + a * (r + 1);
-      for (Index b = 0; b <= a; ++b) product[b] += row[a] * row[b];
+  const Index r = bodies_.back().first + bodies_.back().size;
+  Y_.resize(state.v.size(), r);
+  for (const Body& body : bodies_) {
+    if (body.size == 3) {
+      dynamics.point_jacobian_transpose(body.joint, body.origin, Y_.middleCols<3>(body.first));
+    } else {
+      dynamics.body_jacobian_transpose(body.joint, body.origin, Y_.middleCols<6>(body.first));
     }
   }
-  Upsilon_body_ = products_.topLeftCorner(r, r).selfadjointView<Eigen::Lower>();
-  const auto acceleration = products_.row(r).head(r).transpose();
+  dynamics.supporting_dofs(joints_, rows_);
+  dynamics.solve_L_in_place(Y_, rows_);
+
+  // YᵀY and Yᵀw: the products of each row with itself, added up; only what is left of the diagonal and on it.
+  products_.setZero(r, r);
+  acceleration_.setZero(r);
+  for (const Index i : rows_) {
+    const double* const row = Y_.data() + i * r;
+    for (Index a = 0; a < r; ++a) {
+      double* const product = products_.data() + a * r;
+      for (Index b = 0; b <= a; ++b) product[b] += row[a] * row[b];
+    }
+    acceleration_ += w_(i) * Y_.row(i).transpose();
+  }
+  Upsilon_body_ = products_.selfadjointView<Eigen::Lower>();
   for (Point& point : points_) {
     const ContactMotion& motion = contacts.motion(point.contact);
     const ContactState& anchor = state.contacts[point.contact];
     point.delta_p = motion.p - anchor.p0;
     point.delta_dp = motion.dp - anchor.dp0;
-    point.ddp_bar = point_of(point, acceleration) + dynamics.point_drift(bodies_[point.body].joint, motion.p);
+    point.ddp_bar = point_of(point, acceleration_) + dynamics.point_drift(bodies_[point.body].joint, motion.p);
   }
 }
 
 void ContactDynamics::group_by_body(const Dynamics& dynamics, const ContactSet& contacts) {
   bodies_.clear();
+  joints_.clear();
   points_.resize(contacts.active().size());
   for (std::size_t k = 0; k < points_.size(); ++k) {
     Point& point = points_[k];
@@ -81,6 +84,7 @@ void ContactDynamics::group_by_body(const Dynamics& dynamics, const ContactSet& 
     point.body = static_cast<std::size_t>(found - bodies_.begin());
     if (found == bodies_.end()) {
       bodies_.push_back({joint, 0, 1, motion.p});
+      joints_.push_back(joint);
     } else {
       found->size += 1;
       found->origin += motion.p;

@@ -47,8 +47,8 @@ class ContactDynamics {
   const std::vector<Body>& bodies() const { return bodies_; }
   const std::vector<Point>& points() const { return points_; }
   const Eigen::MatrixXd& Upsilon_body() const { return Upsilon_body_; }
-  auto Y() const { return Y_w_.leftCols(Y_w_.cols() - 1); }
-  auto w() const { return Y_w_.col(Y_w_.cols() - 1); }
+  const RowMatrixXd& Y() const { return Y_; }
+  const Eigen::VectorXd& w() const { return w_; }
 
   /// G_i x: motion of a point for a motion x of the bodies' coordinates.
   template <typename Vector>
@@ -76,8 +76,10 @@ class ContactDynamics {
 
   std::vector<Body> bodies_;
   std::vector<Point> points_;
-  Eigen::VectorXd u_;
-  RowMatrixXd Y_w_, products_;  // [Y w]; YᵀY and Yᵀw
+  std::vector<std::size_t> joints_;  // of the bodies
+  std::vector<Eigen::Index> rows_;   // where Y is not zero
+  RowMatrixXd Y_, products_;
+  Eigen::VectorXd w_, acceleration_;
   Eigen::MatrixXd Upsilon_body_;
 };
 

@@ -1,7 +1,9 @@
 #include "exposim/robot/dynamics.hpp"
 
+#include <algorithm>
 #include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/aba.hpp>
+#include <pinocchio/algorithm/cholesky.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/joint-configuration.hpp>
 #include <pinocchio/algorithm/kinematics.hpp>
@@ -44,7 +46,7 @@ struct Dynamics::Pinocchio {
 Dynamics::Dynamics(std::shared_ptr<const Robot> robot)
     : robot_(std::move(robot)),
       pin_(std::make_unique<Pinocchio>(robot_->pinocchio().model)),
-      M_llt_(robot_->nv()),
+      inverse_root_D_(robot_->nv()),
       tau_(robot_->nv()) {}
 
 Dynamics::Dynamics(Dynamics&&) noexcept = default;
@@ -65,7 +67,8 @@ PointMotion Dynamics::point_motion(std::size_t point) const {
 void Dynamics::update_terms(const VectorXd& q, const VectorXd& v) {
   pinocchio::crba(pin_->model, pin_->data, ConstRef(q), pinocchio::Convention::WORLD);
   pinocchio::nonLinearEffects(pin_->model, pin_->data, ConstRef(q), ConstRef(v));
-  M_llt_.compute(pin_->data.M);
+  pinocchio::cholesky::decompose(pin_->model, pin_->data);
+  inverse_root_D_ = pin_->data.D.cwiseSqrt().cwiseInverse();
 }
 
 void Dynamics::point_jacobian_transpose(std::size_t joint, const Vector3d& p, Eigen::Ref<RowMatrixXd> Jt) const {
@@ -103,32 +106,51 @@ void Dynamics::applied_force(const VectorXd& v, const Input& input, VectorXd& u)
   }
 }
 
-void Dynamics::solve_L_in_place(RowMatrixXd& x) const {
-  // Row by row over all columns: for these sizes faster than Eigen's blocked solver, which packs its operands first.
-  const MatrixXd& U = M_llt_.matrixLLT();  // its upper triangle is Lᵀ: what row i of L needs is column i
-  const Eigen::Index columns = x.cols();
-  for (Eigen::Index i = 0; i < x.rows(); ++i) {
-    double* const row = x.data() + i * columns;
-    for (Eigen::Index j = 0; j < i; ++j) {
-      const double factor = U(j, i);
-      const double* const above = x.data() + j * columns;
-      for (Eigen::Index k = 0; k < columns; ++k) row[k] -= factor * above[k];
-    }
-    const double inverse = 1.0 / U(i, i);
-    for (Eigen::Index k = 0; k < columns; ++k) row[k] *= inverse;
+void Dynamics::supporting_dofs(const std::vector<std::size_t>& joints, std::vector<Eigen::Index>& dofs) const {
+  dofs.clear();
+  for (const std::size_t joint : joints) {
+    for_each_supporting_dof(pin_->model, joint, [&](int i) { dofs.push_back(i); });
   }
+  std::sort(dofs.begin(), dofs.end());
+  dofs.erase(std::unique(dofs.begin(), dofs.end()), dofs.end());
+}
+
+// Row k of U is nonzero only at the dofs of the subtree behind k, which follow it.
+
+void Dynamics::solve_L_in_place(RowMatrixXd& x, const std::vector<Eigen::Index>& rows) const {
+  const MatrixXd& U = pin_->data.U;
+  const Eigen::Index columns = x.cols();
+  for (std::size_t a = rows.size(); a-- > 0;) {
+    const Eigen::Index k = rows[a];
+    const Eigen::Index end = k + pin_->data.nvSubtree_fromRow[static_cast<std::size_t>(k)];
+    double* const row = x.data() + k * columns;
+    for (std::size_t b = a + 1; b < rows.size() && rows[b] < end; ++b) {
+      const double factor = U(k, rows[b]);
+      const double* const below = x.data() + rows[b] * columns;
+      for (Eigen::Index i = 0; i < columns; ++i) row[i] -= factor * below[i];
+    }
+  }
+  for (const Eigen::Index k : rows) x.row(k) *= inverse_root_D_(k);
+}
+
+void Dynamics::solve_L_in_place(VectorXd& x) const {
+  const MatrixXd& U = pin_->data.U;
+  for (Eigen::Index k = x.size() - 2; k >= 0; --k) {
+    const Eigen::Index behind = pin_->data.nvSubtree_fromRow[static_cast<std::size_t>(k)] - 1;
+    x(k) -= U.row(k).segment(k + 1, behind).dot(x.segment(k + 1, behind));
+  }
+  x.array() *= inverse_root_D_.array();
 }
 
 void Dynamics::solve_Lt_in_place(Eigen::MatrixX2d& x) const {
-  const MatrixXd& U = M_llt_.matrixLLT();
-  double* const first = x.col(0).data();
-  double* const second = x.col(1).data();
-  for (Eigen::Index j = x.rows() - 1; j >= 0; --j) {
-    const double* const column = U.col(j).data();
-    const double a = first[j] /= column[j], b = second[j] /= column[j];
-    for (Eigen::Index i = 0; i < j; ++i) {
-      first[i] -= column[i] * a;
-      second[i] -= column[i] * b;
+  const MatrixXd& U = pin_->data.U;
+  x.array().colwise() *= inverse_root_D_.array();
+  for (Eigen::Index k = 0; k + 1 < x.rows(); ++k) {
+    const Eigen::Index end = k + pin_->data.nvSubtree_fromRow[static_cast<std::size_t>(k)];
+    const double a = x(k, 0), b = x(k, 1);
+    for (Eigen::Index j = k + 1; j < end; ++j) {
+      x(j, 0) -= U(k, j) * a;
+      x(j, 1) -= U(k, j) * b;
     }
   }
 }

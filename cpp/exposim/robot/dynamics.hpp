@@ -1,6 +1,5 @@
 #pragma once
 
-#include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <memory>
 #include <vector>
@@ -59,8 +58,13 @@ class Dynamics {
   Eigen::Vector3d point_drift(std::size_t joint, const Eigen::Vector3d& p) const;
   /// u = Sᵀτ − d∘v + Jₑᵀwₑ − h
   void applied_force(const Eigen::VectorXd& v, const Input& input, Eigen::VectorXd& u) const;
-  /// L of M = L Lᵀ: solves L y = x, for many columns at once, and Lᵀ y = x, for two, in place.
-  void solve_L_in_place(RowMatrixXd& x) const;
+  /// The degrees of freedom that move any of the given bodies, ascending.
+  void supporting_dofs(const std::vector<std::size_t>& joints, std::vector<Eigen::Index>& dofs) const;
+  // L of M = L Lᵀ has the sparsity of the tree: where x is zero but for the supports of some bodies, so is L⁻¹x.
+  /// Solves L y = x in place, for all columns, which are zero outside the given rows.
+  void solve_L_in_place(RowMatrixXd& x, const std::vector<Eigen::Index>& rows) const;
+  void solve_L_in_place(Eigen::VectorXd& x) const;
+  /// Solves Lᵀ y = x in place.
   void solve_Lt_in_place(Eigen::MatrixX2d& x) const;
 
   /// Forward dynamics with forces on the bodies, in O(n). Uses the placements of update_kinematics at (q, v).
@@ -95,7 +99,7 @@ class Dynamics {
   struct Pinocchio;
   std::shared_ptr<const Robot> robot_;
   std::unique_ptr<Pinocchio> pin_;
-  Eigen::LLT<Eigen::MatrixXd, Eigen::Upper> M_llt_;
+  Eigen::VectorXd inverse_root_D_;  // M = U D Uᵀ, U with ones on its diagonal: L = U D^½, upper triangular
   Eigen::VectorXd tau_;
   Eigen::MatrixXd M_inverse_;
 };
