@@ -15,7 +15,7 @@ bool is_sane(const State& state) {
 /// t + dt, as a multiple of dt where t is one, so that rounding does not add up.
 double time_after(double t, double dt) {
   const double steps = std::round(t / dt);
-  return std::abs(t - steps * dt) < 1e-9 * dt * std::max(1.0, steps) ? (steps + 1.0) * dt : t + dt;
+  return std::abs(t - steps * dt) < 1e-14 * dt * std::max(1.0, steps) ? (steps + 1.0) * dt : t + dt;
 }
 
 }  // namespace

@@ -53,6 +53,8 @@ def test_time_counts_steps(sim):
     sim.step(n=3)
     sim.step()
     assert_allclose(sim.t, 4 * 5e-3)
+    sim.step(n=396)
+    assert sim.t == 2.0  # not a rounding error more: `while sim.t < 2.0` takes 400 steps
 
 
 def test_contacts_tell_where_and_how_the_feet_stand(sim, solo):
