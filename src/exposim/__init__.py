@@ -12,7 +12,7 @@ The stiffness you type is the stiffness you get, at steps of several millisecond
 
 import exposim._abi  # noqa: F401  # isort: skip  # first of all: refuses a wrong Pinocchio before the extension loads
 
-from exposim import controllers, kernels
+from exposim import controllers, kernels, scenarios
 from exposim.contacts import Contact
 from exposim.errors import (
     ExposimError,
@@ -25,6 +25,8 @@ from exposim.errors import (
     UnknownFile,
     UnknownFrame,
     UnknownRobot,
+    UnknownScenario,
+    UnreadableFile,
     UnsupportedModel,
 )
 from exposim.ground import HalfSpace, Material, Surface
@@ -35,6 +37,7 @@ from exposim.robot import ContactPoint, Robot
 from exposim.robots import load_robot
 from exposim.simulator import Simulator
 from exposim.state import State
+from exposim.trajectory import Trajectory
 
 __version__ = "0.1.0"
 
@@ -62,11 +65,15 @@ __all__ = [
     "State",
     "StateMismatch",
     "Surface",
+    "Trajectory",
     "UnknownFile",
     "UnknownFrame",
     "UnknownRobot",
+    "UnknownScenario",
+    "UnreadableFile",
     "UnsupportedModel",
     "controllers",
     "kernels",
     "load_robot",
+    "scenarios",
 ]

@@ -22,6 +22,10 @@ class UnknownRobot(ExposimError, LookupError):
     """No robot of that name is known."""
 
 
+class UnknownScenario(ExposimError, LookupError):
+    """No scenario of that name is known."""
+
+
 class UnknownFile(ExposimError, FileNotFoundError):
     """There is no file at that path."""
 
@@ -36,6 +40,10 @@ class ModelParseError(ExposimError, ValueError):
 
 class UnsupportedModel(ExposimError, ValueError):
     """The model is of a kind that cannot be simulated."""
+
+
+class UnreadableFile(ExposimError, ValueError):
+    """The file exists but is damaged, or is not what it should be."""
 
 
 class StateMismatch(ExposimError, ValueError):

@@ -128,7 +128,7 @@ def _load_known(
     q0: ArrayLike | None,
     name: str | None,
 ) -> Robot:
-    folder = _robot_data_folder()
+    folder = robot_data_folder()
     path = folder / known.urdf
     model = _read_urdf(path, floating_base=True)
     q = pin.neutral(model)
@@ -147,7 +147,8 @@ def _load_known(
     return robot.replace(contact_points=contact_points, q0=q0)
 
 
-def _robot_data_folder() -> Path:
+def robot_data_folder() -> Path:
+    """Where the files of the known robots are installed."""
     try:
         package = metadata.distribution("example-robot-data")
     except metadata.PackageNotFoundError:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from exposim import _checks, _core
 from exposim._checks import Array
 from exposim.advice import Advice, advise
-from exposim.contacts import Contact, pair_up, refuse_modal_for_other_materials, specs_of, surfaces_of
+from exposim.contacts import Contact, Pair, pair_up, refuse_modal_for_other_materials, specs_of, surfaces_of
 from exposim.errors import InvalidArgument, SimulationDiverged, StateMismatch
 from exposim.ground import Surface
 from exposim.integrators import Expo, Integrator
@@ -144,6 +144,11 @@ class Simulator:
     def surfaces(self) -> tuple[Surface, ...]:
         """What it may touch."""
         return self._surfaces
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Contact point and surface of every contact, in the order of :attr:`contacts`."""
+        return self._pairs
 
     @property
     def integrator(self) -> Integrator:

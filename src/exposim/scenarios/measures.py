@@ -1,0 +1,98 @@
+"""What a robot did, measured on a trajectory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from exposim._checks import Array
+from exposim.trajectory import Trajectory
+
+# A base that leans further than this [rad] has fallen.
+UPRIGHT = 0.6
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a robot did, and where it failed.
+
+    Args:
+        measures: Numbers by name, the unit in brackets: ``{"distance [m]": 1.21}``.
+        complaints: What went wrong, each a short sentence; empty where the robot did what it should.
+    """
+
+    measures: Mapping[str, float] = field(default_factory=dict)
+    complaints: tuple[str, ...] = ()
+
+    def __add__(self, other: Judgement) -> Judgement:
+        return Judgement({**self.measures, **other.measures}, self.complaints + other.complaints)
+
+
+def has_floating_base(trajectory: Trajectory) -> bool:
+    """Whether the robot's base is free."""
+    return bool(trajectory.settings["robot"]["floating_base"])
+
+
+def roll_pitch_yaw(trajectory: Trajectory) -> Array:
+    """Attitude of the base at each instant [rad], (n, 3)."""
+    return np.array([pin.rpy.matrixToRpy(pin.Quaternion(each).toRotationMatrix()) for each in trajectory.q[:, 3:7]])
+
+
+def lean(trajectory: Trajectory) -> Array:
+    """Angle between the base's vertical axis now and at the start [rad], (n,)."""
+    up = np.array([pin.Quaternion(each).toRotationMatrix()[2] for each in trajectory.q[:, 3:7]])
+    angle: Array = np.arccos(np.clip(up @ up[0], -1.0, 1.0))
+    return angle
+
+
+def contact_normals(trajectory: Trajectory) -> Array:
+    """Of the surface that each contact may touch, (nc, 3)."""
+    contacts = trajectory.header["contacts"]
+    return np.array([contact["normal"] or (0.0, 0.0, 1.0) for contact in contacts]).reshape(-1, 3)
+
+
+def forces_by_direction(trajectory: Trajectory) -> tuple[Array, Array]:
+    """Normal force and size of the tangential force of every contact [N], (n, nc) each."""
+    normals = contact_normals(trajectory)
+    normal = np.einsum("nci,ci->nc", trajectory.force, normals)
+    tangential = np.linalg.norm(trajectory.force - normal[..., None] * normals, axis=2)
+    return normal, tangential
+
+
+def slip(trajectory: Trajectory) -> Array:
+    """Way that every contact point slid over its surface [m], (nc,)."""
+    moved, normals = np.diff(trajectory.position, axis=0), contact_normals(trajectory)
+    along = moved - np.einsum("nci,ci->nc", moved, normals)[..., None] * normals
+    pressing = forces_by_direction(trajectory)[0] > 0.0
+    slid = trajectory.slipping & trajectory.active & pressing
+    way: Array = np.sum(np.linalg.norm(along, axis=2) * (slid[1:] & slid[:-1]), axis=0)
+    return way
+
+
+def flights(trajectory: Trajectory) -> list[tuple[float, float]]:
+    """First and last instant [s] of each stretch without any contact."""
+    return spans(trajectory.t, np.asarray(~trajectory.active.any(axis=1)))
+
+
+def spans(t: Array, holds: NDArray[np.bool_]) -> list[tuple[float, float]]:
+    """First and last instant of each stretch in which a condition holds."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], holds, [False]]).astype(int)))
+    return [(float(t[first]), float(t[last - 1])) for first, last in edges.reshape(-1, 2)]
+
+
+def judge_upright(trajectory: Trajectory) -> Judgement:
+    """Whether it ran to its end, and whether a floating base stayed upright."""
+    complaints = []
+    if (diverged_at := trajectory.outcome["diverged_at"]) is not None:
+        complaints.append(f"diverged at {diverged_at:.4g} s")
+    if not has_floating_base(trajectory):
+        return Judgement({}, tuple(complaints))
+    leaning = lean(trajectory)
+    if leaning.max() > UPRIGHT:
+        first = trajectory.t[np.argmax(leaning > UPRIGHT)]
+        complaints.append(f"fell over at {first:.3g} s")
+    return Judgement({"greatest lean [rad]": float(leaning.max())}, tuple(complaints))

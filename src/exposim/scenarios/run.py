@@ -1,0 +1,281 @@
+"""A scenario on its way: advanced period by period, recorded, saved, resumed."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from exposim import _checks
+from exposim._checks import Array
+from exposim.contacts import material_of, surfaces_of
+from exposim.errors import InvalidArgument, SimulationDiverged, StateMismatch
+from exposim.ground import HalfSpace
+from exposim.integrators import Expo, Integrator
+from exposim.robot import Robot
+from exposim.settings import build_integrator, describe, describe_ground, describe_robot
+from exposim.simulator import Simulator
+from exposim.trajectory import FORMAT, FORMAT_VERSION, Trajectory
+
+if TYPE_CHECKING:
+    from exposim.scenarios.scenario import Scenario
+
+# Where the step is smaller, instants are recorded about this far apart [s].
+RECORDING_INTERVAL = 1e-3
+
+
+class Run:
+    """A scenario on its way, one control period at a time.
+
+    Args:
+        scenario: What is simulated.
+        integrator: The scheme; by default ``Expo()``.
+        dt: Time step [s]; by default the scenario's.
+        duration: [s] By default the scenario's.
+        record_every: Record every so many steps, which must divide those of a control period; by default every one,
+            or about one in a millisecond where steps are smaller.
+        anchor: As in :class:`exposim.Simulator`.
+        projection: As in :class:`exposim.Simulator`.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        integrator: Integrator | None = None,
+        dt: float | None = None,
+        duration: float | None = None,
+        *,
+        record_every: int | None = None,
+        anchor: Literal["surface", "detected"] = "surface",
+        projection: Literal["horizontal", "orthogonal"] = "horizontal",
+    ):
+        integrator = Expo() if integrator is None else integrator
+        dt = _checks.number("dt", scenario.dt if dt is None else dt, "[s]", above=0.0)
+        duration = _checks.number("duration", scenario.duration if duration is None else duration, "[s]", above=0.0)
+        self.scenario = scenario
+        self.steps_per_period = _steps_per_period(scenario.control_period, dt)
+        self.record_every = _recording(record_every, self.steps_per_period, dt)
+        self.steps = max(1, round(duration / dt))  # of the whole run
+        self.sim = Simulator(
+            scenario.robot,
+            scenario.ground,
+            integrator,
+            scenario.control_period / self.steps_per_period,
+            anchor=anchor,
+            projection=projection,
+            on_divergence="stop",
+        )
+        self.sim.reset(scenario.q0, scenario.v0)
+        self.controller = None if scenario.make_controller is None else scenario.make_controller()
+        self.settings: dict[str, Any] = {
+            "scenario": {"name": scenario.name, "description": scenario.description, "origin": _plain(scenario.origin)},
+            "robot": describe_robot(scenario.robot),
+            "ground": describe_ground(surfaces_of(scenario.ground)),
+            "integrator": describe(integrator),
+            "dt": dt,
+            "control_period": scenario.control_period,
+            "duration": duration,
+            "record_every": self.record_every,
+            "anchor": anchor,
+            "projection": projection,
+            "q0": np.asarray(scenario.q0).tolist(),
+            "v0": np.asarray(scenario.v0).tolist(),
+        }
+        self.seconds_per_step: list[float] = []  # measured, one entry per recorded interval
+        self.seconds_per_control: list[float] = []  # measured, one entry per control period
+        self._rows: list[tuple[Any, ...]] = [self._row(np.zeros(len(scenario.robot.actuated_dofs)))]
+        # Replaced as one at the end of every control period, so that an interruption anywhere leaves a whole number.
+        self._kept: tuple[int, int, dict[str, Array]] = (0, 1, self._memory())  # steps, rows, memory
+
+    @classmethod
+    def resume(cls, trajectory: Trajectory, scenario: Scenario, duration: float | None = None) -> Run:
+        """Continues where a saved run stopped, with the same bits as if it had not.
+
+        Args:
+            trajectory: What was saved.
+            scenario: The one that made it; see :func:`exposim.scenarios.of`.
+            duration: Of the whole motion [s], if it shall last longer than was planned.
+        """
+        settings = trajectory.settings
+        run = cls(
+            scenario,
+            build_integrator(settings["integrator"]),
+            settings["dt"],
+            settings["duration"] if duration is None else duration,
+            record_every=settings["record_every"],
+            anchor=settings["anchor"],
+            projection=settings["projection"],
+        )
+        differing = [key for key in run.settings if run.settings[key] != settings[key] and key != "duration"]
+        if differing:
+            raise StateMismatch(
+                f"{', '.join(differing)} of scenario {scenario.name!r} is not as it was when the run was saved; "
+                f"resume with what made it, or start anew"
+            )
+        steps = trajectory.outcome["steps"]
+        if steps > run.steps:
+            raise InvalidArgument(f"duration is {duration}, but {trajectory.t[-1]:g} s have been simulated already")
+        if steps % run.steps_per_period and steps < run.steps:
+            raise InvalidArgument(
+                f"the run ended at {trajectory.t[-1]:g} s, within a control period of {scenario.control_period:g} s, "
+                f"and cannot be made longer"
+            )
+        run.sim.state = trajectory.state(-1)
+        if run.controller is not None and trajectory.memory:
+            run.controller.memory = dict(trajectory.memory)  # type: ignore[attr-defined]
+        arrays = [getattr(trajectory, name) for name in _COLUMNS]
+        run._rows = list(zip(*arrays, strict=True))
+        run._kept = (steps, len(run._rows), run._memory())
+        return run
+
+    @property
+    def steps_done(self) -> int:
+        """Steps taken, counted at the end of every control period."""
+        return self._kept[0]
+
+    @property
+    def t(self) -> float:
+        """Time reached [s]."""
+        return float(self._rows[self._kept[1] - 1][0])
+
+    @property
+    def divergence(self) -> SimulationDiverged | None:
+        """How it diverged, if it did."""
+        return self.sim.divergence
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing left to do."""
+        return self.steps_done >= self.steps or self.sim.diverged
+
+    def advance(self) -> None:
+        """One control period, or what is left of the last."""
+        if self.done:
+            return
+        steps, rows, _ = self._kept
+        del self._rows[rows:]  # of a period that was interrupted
+        start = perf_counter()
+        state = self.sim.state
+        tau = self._torques(state.t, state)
+        wrenches = None if self.scenario.disturbance is None else self.scenario.disturbance(state.t)
+        self.seconds_per_control.append(perf_counter() - start)
+        self._rows[-1] = (*self._rows[-1][:3], tau, *self._rows[-1][4:])
+        end = min(steps + self.steps_per_period, self.steps)
+        while steps < end:
+            n = min(self.record_every, end - steps)
+            start = perf_counter()
+            self.sim.step(tau, n, wrenches=wrenches)
+            self.seconds_per_step.append((perf_counter() - start) / n)
+            if self.sim.diverged:
+                break
+            steps += n
+            self._rows.append(self._row(tau))
+        self._kept = (steps, len(self._rows), self._memory())
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """What has been recorded up to now."""
+        steps, count, memory = self._kept
+        columns = zip(*self._rows[:count], strict=True)
+        arrays = {name: np.array(column) for name, column in zip(_COLUMNS, columns, strict=True)}
+        robot, divergence = self.scenario.robot, self.divergence
+        header = {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "exposim": importlib.metadata.version("exposim"),
+            "pinocchio": importlib.metadata.version("pin"),
+            "settings": self.settings,
+            "columns": _column_names(robot),
+            "contacts": self._describe_contacts(),
+            "outcome": {
+                "finished": steps >= self.steps,
+                "steps": steps,
+                "diverged_at": None if divergence is None else divergence.time,
+                "divergence": None if divergence is None else str(divergence),
+            },
+        }
+        return Trajectory(arrays, header, memory)
+
+    def _torques(self, t: float, state: Any) -> Array:
+        robot = self.scenario.robot
+        dofs = robot.actuated_dofs
+        if self.controller is None:
+            return np.zeros(len(dofs))
+        tau = _checks.vector("the controller's torque", self.controller(t, state))
+        if tau.size == len(dofs):
+            return tau
+        if tau.size == robot.nv and not np.delete(tau, dofs).any():
+            return tau[dofs]
+        raise InvalidArgument(
+            f"the controller of {self.scenario.name!r} returned {tau.size} torques at t = {t:g} s; "
+            f"give {len(dofs)}, one per actuated degree of freedom of {robot.name!r}"
+        )
+
+    def _row(self, tau: Array) -> tuple[Any, ...]:
+        core = self.sim._core
+        s = core.state
+        return (s.t, s.q, s.v, tau, s.active, s.slipping, core.positions, core.forces, s.p0, s.dp0)
+
+    def _memory(self) -> dict[str, Array]:
+        remembered = getattr(self.controller, "memory", {})
+        return {name: np.array(value) for name, value in remembered.items()}
+
+    def _describe_contacts(self) -> list[dict[str, Any]]:
+        surfaces = surfaces_of(self.scenario.ground)
+        return [
+            {
+                "name": point.name,
+                "frame": point.frame,
+                "surface": None if surface is None else surfaces.index(surface),
+                "normal": list(surface.normal) if isinstance(surface, HalfSpace) else None,
+                "friction": None if surface is None else material_of(point, surface).friction,
+            }
+            for point, surface in self.sim.pairs
+        ]
+
+
+_COLUMNS = ("t", "q", "v", "tau", "active", "slipping", "position", "force", "p0", "dp0")
+
+
+def _steps_per_period(period: float, dt: float) -> int:
+    steps = max(1, round(period / dt))
+    if abs(steps * dt - period) > 1e-9 * period:
+        near = sorted({period / max(1, int(period / dt)), period / (int(period / dt) + 1)})
+        raise InvalidArgument(
+            f"dt is {dt:g} s, of which no whole number makes the control period of {period:g} s; "
+            f"give for example {' or '.join(f'{each:.6g}' for each in near)}"
+        )
+    return steps
+
+
+def _recording(every: int | None, steps_per_period: int, dt: float) -> int:
+    if every is None:
+        most = max(1, int(RECORDING_INTERVAL / dt * (1.0 + 1e-9)))
+        return max(n for n in range(1, min(most, steps_per_period) + 1) if steps_per_period % n == 0)
+    if steps_per_period % _checks.count("record_every", every):
+        raise InvalidArgument(
+            f"record_every is {every}, which does not divide the {steps_per_period} steps of a period"
+        )
+    return every
+
+
+def _column_names(robot: Robot) -> dict[str, list[str]]:
+    """What the entries of q, v and tau are called."""
+    model = robot.model
+    q: list[str] = []
+    v: list[str] = []
+    for i in range(1, model.njoints):
+        joint, name = model.joints[i], model.names[i]
+        if joint.shortname() == "JointModelFreeFlyer":
+            q += [f"{name}_{axis}" for axis in ("x", "y", "z", "qx", "qy", "qz", "qw")]
+            v += [f"{name}_{axis}" for axis in ("vx", "vy", "vz", "wx", "wy", "wz")]
+            continue
+        q += [name] if joint.nq == 1 else [f"{name}_{k}" for k in range(joint.nq)]
+        v += [name] if joint.nv == 1 else [f"{name}_{k}" for k in range(joint.nv)]
+    return {"q": q, "v": v, "tau": [v[i] for i in robot.actuated_dofs]}
+
+
+def _plain(origin: Any) -> Any:
+    return None if origin is None else dict(origin)

@@ -1,0 +1,119 @@
+"""A named, complete setting: everything that experiments, the command line and demos start from."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from exposim import _checks
+from exposim.contacts import surfaces_of
+from exposim.errors import InvalidArgument
+from exposim.ground import HalfSpace, Surface
+from exposim.integrators import Integrator
+from exposim.robot import Robot
+from exposim.scenarios.measures import Judgement, judge_upright
+from exposim.scenarios.run import Run
+from exposim.state import State
+from exposim.trajectory import Trajectory
+
+
+class Controller(Protocol):
+    """Torques of the actuated joints from time and state.
+
+    One that remembers something from call to call, beyond what ``state`` holds, has an attribute ``memory``, a mapping
+    from names to arrays that can be read and set; a resumed run then continues with the same bits.
+    """
+
+    def __call__(self, t: float, state: State) -> ArrayLike:
+        """Torques to hold over the control period that begins at t [s]."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario:
+    """A robot, the ground, a controller, and how long.
+
+    Args:
+        name: For messages, tables and folders.
+        robot: From :func:`exposim.load_robot`.
+        make_controller: Makes a fresh controller for every run; ``None`` for no torques.
+        control_period: The torque is held this long [s].
+        duration: Of the motion [s].
+        description: One line.
+        ground: One surface, several, or none.
+        dt: Step that Expo takes by default [s]; the control period unless the motion asks for less.
+        q0: Configuration to start from, (nq,); by default ``robot.q0``.
+        v0: Velocity to start with, (nv,); by default at rest.
+        disturbance: External wrenches at a time, as :meth:`exposim.Simulator.step` takes them; held like the torque.
+        judge: Measures what the robot did, and says where it failed.
+        origin: How to find the scenario again; filled in by :func:`exposim.scenarios.get`.
+    """
+
+    name: str
+    robot: Robot
+    make_controller: Callable[[], Controller] | None
+    control_period: float
+    duration: float
+    description: str = ""
+    ground: Surface | tuple[Surface, ...] | None = field(default_factory=HalfSpace)
+    dt: float | None = None
+    q0: ArrayLike | None = None
+    v0: ArrayLike | None = None
+    disturbance: Callable[[float], Mapping[str, ArrayLike]] | None = None
+    judge: Callable[[Trajectory], Judgement] = judge_upright
+    origin: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise InvalidArgument(f"name is {self.name!r}; give the scenario a name")
+        if not isinstance(self.robot, Robot):
+            raise InvalidArgument(f"robot is a {type(self.robot).__name__}; give what exposim.load_robot returns")
+        if self.make_controller is not None and not callable(self.make_controller):
+            raise InvalidArgument("make_controller is not callable; give a function that returns a controller")
+        put = object.__setattr__
+        put(self, "control_period", _checks.number("control_period", self.control_period, "[s]", above=0.0))
+        put(self, "duration", _checks.number("duration", self.duration, "[s]", above=0.0))
+        put(self, "ground", surfaces_of(self.ground))
+        dt = self.control_period if self.dt is None else self.dt
+        put(self, "dt", _checks.number("dt", dt, "[s]", above=0.0))
+        q0, nv = self.robot.q0 if self.q0 is None else self.q0, self.robot.nv
+        put(self, "q0", self.robot.check_configuration(q0, "q0"))
+        v0 = np.zeros(nv) if self.v0 is None else self.v0
+        put(self, "v0", _checks.vector("v0", v0, nv, f"nv of {self.robot.name}"))
+
+    def replace(self, **changes: Any) -> Scenario:
+        """The same with some fields changed."""
+        return dataclasses.replace(self, **changes)
+
+    def with_material(self, **properties: Any) -> Scenario:
+        """On ground with another ``stiffness`` [N/m], ``damping`` [N·s/m] or ``friction``; the rest stays.
+
+        Contact points with a material of their own keep it.
+        """
+        surfaces = surfaces_of(self.ground)
+        changed = [
+            dataclasses.replace(surface, material=dataclasses.replace(surface.material, **properties))  # type: ignore[type-var]
+            for surface in surfaces
+        ]
+        return self.replace(ground=tuple(changed))
+
+    def run(
+        self,
+        integrator: Integrator | None = None,
+        dt: float | None = None,
+        duration: float | None = None,
+        **settings: Any,
+    ) -> Trajectory:
+        """Simulates all of it and returns what was recorded; settings as in :class:`exposim.scenarios.Run`.
+
+        A run that diverges returns what came before: see ``trajectory.outcome``.
+        """
+        run = Run(self, integrator, dt, duration, **settings)
+        while not run.done:
+            run.advance()
+        return run.trajectory
