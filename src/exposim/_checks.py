@@ -16,7 +16,7 @@ Choice = TypeVar("Choice")
 
 def vector(name: str, value: ArrayLike, size: int | None = None, meaning: str = "") -> Array:
     """A new float array of that size, or of any, finite."""
-    array = _as_array(name, value)
+    array = as_array(name, value)
     wanted = "a vector" if size is None else f"{size} ({meaning})"
     if array.ndim != 1:
         raise InvalidArgument(f"{name} has shape {array.shape}; give {wanted}")
@@ -27,7 +27,7 @@ def vector(name: str, value: ArrayLike, size: int | None = None, meaning: str = 
 
 def matrix(name: str, value: ArrayLike, rows: int, columns: int) -> Array:
     """A new float array of that shape, finite."""
-    array = _as_array(name, value)
+    array = as_array(name, value)
     if array.shape != (rows, columns):
         raise InvalidArgument(f"{name} has shape {array.shape}; give ({rows}, {columns})")
     return finite(name, array)
@@ -46,7 +46,7 @@ def number(name: str, value: Any, unit: str, *, above: float | None = None, leas
     """A finite float, greater than `above` or not less than `least`."""
     bound = f" above {above:g}" if above is not None else f" of at least {least:g}" if least is not None else ""
     wanted = f"a finite number{bound} {unit}".rstrip()
-    array = _as_array(name, value, wanted)
+    array = as_array(name, value, wanted)
     result = float(array) if array.ndim == 0 else np.nan
     good = np.isfinite(result) and (above is None or result > above) and (least is None or result >= least)
     if not good:
@@ -85,7 +85,8 @@ def choice(name: str, value: Any, choices: Sequence[Choice]) -> Choice:
     raise InvalidArgument(f"{name} is {value!r}; give one of {', '.join(map(repr, choices))}")
 
 
-def _as_array(name: str, value: ArrayLike, wanted: str = "real numbers") -> Array:
+def as_array(name: str, value: ArrayLike, wanted: str = "real numbers") -> Array:
+    """A new float array of any shape; its entries may be anything."""
     try:
         array = np.array(value)
         if array.dtype.kind in "biuf" or (array.dtype.kind == "O" and not _has_text(array)):

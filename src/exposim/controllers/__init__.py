@@ -1,5 +1,7 @@
 """Controllers: callables ``(t, state) -> tau``, usable with any robot."""
 
+from exposim.controllers.inverse_dynamics import InverseDynamics
+from exposim.controllers.linear_feedback import LinearFeedback, Reference
 from exposim.controllers.pd import PD
 
-__all__ = ["PD"]
+__all__ = ["PD", "InverseDynamics", "LinearFeedback", "Reference"]

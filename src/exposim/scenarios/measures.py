@@ -10,6 +10,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from exposim._checks import Array
+from exposim.robot import Robot
 from exposim.trajectory import Trajectory
 
 # A base that leans further than this [rad] has fallen.
@@ -47,6 +48,12 @@ def lean(trajectory: Trajectory) -> Array:
     up = np.array([pin.Quaternion(each).toRotationMatrix()[2] for each in trajectory.q[:, 3:7]])
     angle: Array = np.arccos(np.clip(up @ up[0], -1.0, 1.0))
     return angle
+
+
+def centre_of_mass(robot: Robot, trajectory: Trajectory) -> Array:
+    """At each instant [m], (n, 3)."""
+    data = robot.model.createData()
+    return np.array([pin.centerOfMass(robot.model, data, q) for q in trajectory.q])
 
 
 def contact_normals(trajectory: Trajectory) -> Array:

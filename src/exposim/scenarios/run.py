@@ -90,16 +90,10 @@ class Run:
         self._kept: tuple[int, int, dict[str, Array]] = (0, 1, self._memory())  # steps, rows, memory
 
     @classmethod
-    def resume(cls, trajectory: Trajectory, scenario: Scenario, duration: float | None = None) -> Run:
-        """Continues where a saved run stopped, with the same bits as if it had not.
-
-        Args:
-            trajectory: What was saved.
-            scenario: The one that made it; see :func:`exposim.scenarios.of`.
-            duration: Of the whole motion [s], if it shall last longer than was planned.
-        """
+    def again(cls, trajectory: Trajectory, scenario: Scenario, duration: float | None = None) -> Run:
+        """From the start, with the settings that made a trajectory; see :func:`exposim.scenarios.of`."""
         settings = trajectory.settings
-        run = cls(
+        return cls(
             scenario,
             build_integrator(settings["integrator"]),
             settings["dt"],
@@ -108,6 +102,18 @@ class Run:
             anchor=settings["anchor"],
             projection=settings["projection"],
         )
+
+    @classmethod
+    def resume(cls, trajectory: Trajectory, scenario: Scenario, duration: float | None = None) -> Run:
+        """Continues where a saved run stopped, with the same bits as if it had not.
+
+        Args:
+            trajectory: What was saved.
+            scenario: The one that made it; see :func:`exposim.scenarios.of`.
+            duration: Of the whole motion [s], if it shall last longer than was planned.
+        """
+        run = cls.again(trajectory, scenario, duration)
+        settings = trajectory.settings
         differing = [key for key in run.settings if run.settings[key] != settings[key] and key != "duration"]
         if differing:
             raise StateMismatch(

@@ -1,0 +1,276 @@
+"""Tracking of a reference motion by time-varying linear feedback, and the file format of such references."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from dataclasses import dataclass, fields
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike, NDArray
+
+from exposim import _checks
+from exposim._checks import Array
+from exposim.errors import InvalidArgument, UnknownFile, UnreadableFile
+from exposim.robot import Robot
+from exposim.state import State
+
+# Says what a file is, so that another archive of arrays is not taken for a reference.
+_FORMAT = "exposim reference 1"
+
+# A time this far before a knot, as a share of the interval, counts as at the knot: k·dt is rarely exact.
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """A motion, the torques that make it, and the gains that keep a robot on it; its arrays are read-only.
+
+    Args:
+        t: Times of the knots [s], strictly increasing, (N+1,).
+        q: Configurations at the knots, (N+1, nq).
+        v: Velocities at the knots, (N+1, nv).
+        u: Torques from each knot to the next [N·m or N], (N, nu).
+        gains: Feedback gains from each knot to the next, on the position error, then on the velocity error,
+            (N, nu, 2 nv).
+        cycle: For a periodic motion, the knot from which on it repeats for ever: knot N is knot ``cycle`` again,
+            one period later and, with a floating base, moved on along the ground. None for a motion that ends.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    u: Array
+    gains: Array
+    cycle: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, dimensions in _DIMENSIONS.items():
+            array = _array(name, getattr(self, name), dimensions)
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        N, nv, nu = len(self.t) - 1, self.v.shape[1], self.u.shape[1]
+        if N < 1:
+            raise InvalidArgument(f"t has {len(self.t)} entries; give at least two knots")
+        for name, shape, meaning in (
+            ("q", (N + 1, self.q.shape[1]), "(N+1, nq)"),
+            ("v", (N + 1, nv), "(N+1, nv)"),
+            ("u", (N, nu), "(N, nu)"),
+            ("gains", (N, nu, 2 * nv), "(N, nu, 2 nv)"),
+        ):
+            found = getattr(self, name).shape
+            if found != shape:
+                raise InvalidArgument(f"{name} has shape {found}; with {N + 1} times in t, give {shape}, {meaning}")
+        late = np.flatnonzero(np.diff(self.t) <= 0.0)
+        if late.size:
+            i = int(late[0])
+            raise InvalidArgument(f"t must increase; t[{i}] = {self.t[i]:g} s, t[{i + 1}] = {self.t[i + 1]:g} s")
+        self._check_cycle(N)
+
+    def _check_cycle(self, N: int) -> None:
+        if self.cycle is None:
+            return
+        whole = isinstance(self.cycle, (int, np.integer)) and not isinstance(self.cycle, (bool, np.bool_))
+        if not whole or not 0 <= self.cycle < N:
+            raise InvalidArgument(f"cycle is {self.cycle!r}; give the index of a knot from 0 to {N - 1}, or None")
+        object.__setattr__(self, "cycle", int(self.cycle))
+
+    @property
+    def duration(self) -> float:
+        """From the first knot to the last [s]."""
+        return float(self.t[-1] - self.t[0])
+
+    @property
+    def period(self) -> float | None:
+        """Of the repetition [s]; None for a motion that ends."""
+        return None if self.cycle is None else float(self.t[-1] - self.t[self.cycle])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Reference):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+
+    __hash__ = None  # type: ignore[assignment]  # arrays inside
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes a compressed NumPy archive; loading it gives the same numbers, bit for bit.
+
+        Arrays that single precision holds exactly take half the space.
+        """
+        contents: dict[str, Any] = {name: _smallest(getattr(self, name)) for name in _DIMENSIONS}
+        contents["format"] = np.array(_FORMAT)
+        contents["cycle"] = np.array(-1 if self.cycle is None else self.cycle)
+        with open(path, "wb") as file:  # given a name, NumPy would add an ending to it
+            np.savez_compressed(file, **contents)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Reference:
+        """Reads what :meth:`save` wrote.
+
+        Raises:
+            UnknownFile: If there is no such file.
+            UnreadableFile: If it is damaged, or not a reference.
+        """
+        path = Path(path)
+        if not path.is_file():
+            raise UnknownFile(f"there is no file {path}; give what Reference.save wrote")
+        content = _read(path)
+        marker = content.get("format")
+        if marker is None or marker.shape != () or str(marker) != _FORMAT:
+            raise UnreadableFile(f"{path} is not a reference motion; give what Reference.save wrote")
+        if missing := [name for name in (*_DIMENSIONS, "cycle") if name not in content]:
+            raise UnreadableFile(f"{path} lacks {', '.join(missing)}; save the reference anew")
+        cycle = content["cycle"]
+        if cycle.shape != () or cycle.dtype.kind != "i":
+            raise UnreadableFile(f"{path} has a damaged cycle, {cycle!r}; save the reference anew")
+        try:
+            return cls(cycle=None if cycle == -1 else int(cycle), **{name: content[name] for name in _DIMENSIONS})
+        except InvalidArgument as error:
+            raise UnreadableFile(f"{path} holds no good reference: {error}") from error
+
+
+_DIMENSIONS = {"t": 1, "q": 2, "v": 2, "u": 2, "gains": 3}
+
+
+class LinearFeedback:
+    r"""Keeps a robot on a reference motion: :math:`u = u_{ref}(t) + G(t)\,(x_{ref}(t) \ominus x)`.
+
+    The difference of states is taken on the manifold: :math:`x_{ref} \ominus x = (q_{ref} \ominus q,\; v_{ref} - v)`,
+    the first as by ``pinocchio.difference(model, q, q_ref)``: for a floating base, in its own axes, so that the gains
+    hold wherever it is and wherever it faces.
+
+    Between knots, :math:`q_{ref}` follows the geodesic and :math:`v_{ref}` is linear; :math:`u_{ref}` and :math:`G`
+    stay as they are from one knot to the next: they jump where a foot lands or lifts off, and a mean of the two sides
+    would push on a foot that is not there yet. Before the first knot, the reference is at the first knot; after the
+    last knot it stays at the last, or, if it is periodic, goes on with knot ``cycle``. Each repetition is then moved on
+    by what a floating base has covered in one period, along x and y and in yaw about the vertical; height and tilt
+    repeat.
+
+    It has no memory: the torque depends on t and the state alone.
+
+    Args:
+        robot: Whose actuated degrees of freedom are driven.
+        reference: Of that robot.
+    """
+
+    def __init__(self, robot: Robot, reference: Reference):
+        if not isinstance(robot, Robot):
+            raise InvalidArgument(f"robot is {robot!r}; give what exposim.load_robot returns")
+        if not isinstance(reference, Reference):
+            raise InvalidArgument(f"reference is a {type(reference).__name__}; give an exposim Reference")
+        for name, found, wanted, meaning in (
+            ("q", reference.q.shape[1], robot.nq, "nq"),
+            ("v", reference.v.shape[1], robot.nv, "nv"),
+            ("u", reference.u.shape[1], len(robot.actuated_dofs), "one per actuated degree of freedom"),
+        ):
+            if found != wanted:
+                raise InvalidArgument(
+                    f"reference.{name} has {found} columns; robot {robot.name!r} wants {wanted} ({meaning})"
+                )
+        self._robot = robot
+        self._reference = reference
+        self._q = np.array([robot.check_configuration(q, f"reference.q[{i}]") for i, q in enumerate(reference.q)])
+        self._advance = self._advance_per_period()
+
+    @property
+    def robot(self) -> Robot:
+        """The robot."""
+        return self._robot
+
+    @property
+    def reference(self) -> Reference:
+        """The reference."""
+        return self._reference
+
+    def __call__(self, t: float, state: State) -> Array:
+        """Torques, one per actuated degree of freedom."""
+        q_ref, v_ref, u_ref, G = self.at(t)
+        error = np.concatenate([pin.difference(self._robot.model, state.q, q_ref), v_ref - state.v])
+        tau: Array = u_ref + G @ error
+        return tau
+
+    def at(self, t: float) -> tuple[Array, Array, Array, Array]:
+        """The reference at time t [s]: q (nq,), v (nv,), u (nu,) and gains (nu, 2 nv)."""
+        ref = self._reference
+        repetitions, t = self._fold(float(t))
+        i = int(np.searchsorted(ref.t, t, side="right")) - 1
+        i = min(max(i, 0), len(ref.u) - 1)
+        length = ref.t[i + 1] - ref.t[i]
+        if i + 1 < len(ref.u) and ref.t[i + 1] - t < _ROUNDING * length:
+            i, length = i + 1, ref.t[i + 2] - ref.t[i + 1]
+        s = float(np.clip((t - ref.t[i]) / length, 0.0, 1.0))
+        q: Array = pin.interpolate(self._robot.model, self._q[i], self._q[i + 1], s)
+        if repetitions:
+            q = self._move_on(q, repetitions)
+        v: Array = (1.0 - s) * ref.v[i] + s * ref.v[i + 1]
+        return q, v, ref.u[i], ref.gains[i]
+
+    # Details.
+
+    def _fold(self, t: float) -> tuple[int, float]:
+        """How often the cycle has been repeated at time t, and the time of the first run of the same phase."""
+        ref = self._reference
+        if ref.cycle is None or ref.period is None:
+            return 0, t
+        last_interval = ref.t[-1] - ref.t[-2]
+        if t < ref.t[-1] - _ROUNDING * last_interval:
+            return 0, t
+        repetitions = int((t - ref.t[ref.cycle] + _ROUNDING * last_interval) // ref.period)
+        return repetitions, t - repetitions * ref.period
+
+    def _advance_per_period(self) -> pin.SE3 | None:
+        """Motion along the ground, in the world, that takes the base from the start of a cycle to its end."""
+        if self._reference.cycle is None or not self._robot.has_floating_base:
+            return None
+        start, end = (pin.XYZQUATToSE3(self._q[i][:7]) for i in (self._reference.cycle, -1))
+        turn = pin.Quaternion(end.rotation @ start.rotation.T)
+        yaw = 2.0 * np.arctan2(turn.z, turn.w)  # the rest of the turn is tilt, which does not add up
+        rotation = pin.utils.rotate("z", yaw)
+        translation = end.translation - rotation @ start.translation
+        translation[2] = 0.0
+        return pin.SE3(rotation, translation)
+
+    def _move_on(self, q: Array, repetitions: int) -> Array:
+        if self._advance is None:
+            return q
+        moved = np.array(q)
+        moved[:7] = pin.SE3ToXYZQUAT(_power(self._advance, repetitions) * pin.XYZQUATToSE3(q[:7]))
+        return moved
+
+
+def _power(motion: pin.SE3, n: int) -> pin.SE3:
+    """The motion n times over, by squaring: exact for a long walk too, where exp(n log) loses the turns."""
+    result = pin.SE3.Identity()
+    while n:
+        if n & 1:
+            result = motion * result
+        motion, n = motion * motion, n >> 1
+    return result
+
+
+def _array(name: str, value: ArrayLike, dimensions: int) -> Array:
+    array = _checks.as_array(name, value)
+    if array.ndim != dimensions:
+        raise InvalidArgument(f"{name} has shape {array.shape}; give an array of {dimensions} dimensions")
+    return _checks.finite(name, array)
+
+
+def _smallest(array: Array) -> NDArray[Any]:
+    single = array.astype(np.float32)
+    return single if np.array_equal(single, array) else array
+
+
+def _read(path: Path) -> dict[str, NDArray[Any]]:
+    """All arrays of an archive."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if damaged := archive.testzip():  # before anything in it is believed
+                raise ValueError(f"{damaged} is damaged")
+        with np.load(path, allow_pickle=False) as arrays:
+            return {name: np.asarray(arrays[name]) for name in arrays.files}
+    except (ValueError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+        raise UnreadableFile(f"{path} cannot be read: {error}; give what Reference.save wrote") from error
