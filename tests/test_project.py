@@ -6,6 +6,7 @@ import runpy
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import exposim as xs
@@ -64,3 +65,21 @@ def test_the_step_benchmark_runs_saves_and_compares(tmp_path, monkeypatch, capsy
     assert "before" in printed
     seconds = json.loads(saved.read_text())["seconds"]["solo12-2"]
     assert 0.0 < seconds["explicit Euler"] < 1.0
+
+
+def test_the_tutorial_runs_from_beginning_to_end(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    blocks = [block.split("```", 1)[0] for block in text.split("```python\n")[1:]]
+    names = {}
+    for block in blocks:
+        exec(compile(block, "docs/tutorial.md", "exec"), names)
+    assert 0.035 < np.ptp(names["moved"].q[100:, 1]) < 0.05
+    assert "ExplicitEuler needs a smaller dt" in capsys.readouterr().out
+
+
+def test_a_scenario_of_one_s_own_takes_less_than_40_lines():
+    example = ROOT / "examples" / "push.py"
+    assert len(example.read_text(encoding="utf-8").splitlines()) < 40
+    scenario = xs.scenarios.get(example)
+    assert scenario.judge(scenario.run()).complaints == ()
