@@ -186,7 +186,6 @@ def test_instants_are_recorded_as_often_as_asked(dt, every, instants):
             {"dt": 3e-4},
             r"no whole number makes the control period of 0\.001 s; give for example 0\.00025 or 0\.000333333",
         ),
-        ({"dt": 2e-3}, "give for example 0.001"),
         ({"dt": 0.0}, "dt is 0.0"),
         ({"duration": -1.0}, "duration is -1.0"),
         ({"dt": 2.5e-4, "record_every": 3}, "does not divide the 4 steps"),

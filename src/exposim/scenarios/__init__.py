@@ -55,6 +55,11 @@ def get(scenario: str | PathLike[str], **options: Any) -> Scenario:
         has = f"its options are {', '.join(known)}" if known else "it has none"
         near = did_you_mean(unknown[0], known)
         raise InvalidArgument(f"scenario {str(scenario)!r} has no option {unknown[0]!r}{near or '; ' + has}")
+    needed = [name for name, option in known.items() if option.default is option.empty and name not in options]
+    if needed and known[needed[0]].kind not in (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL):
+        raise InvalidArgument(
+            f"scenario {str(scenario)!r} needs the option {needed[0]!r}; give it a value, or a default"
+        )
     made = make(**options)
     if not isinstance(made, Scenario):
         raise InvalidArgument(f"{scenario}: scenario() returned a {type(made).__name__}; return an exposim Scenario")

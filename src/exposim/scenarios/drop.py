@@ -65,8 +65,8 @@ def posture_gains(robot: Robot) -> tuple[Array, Array]:
     """Joint gains that carry the robot's weight, no stiffer than a torque held over the control period allows."""
     model = robot.model
     data = model.createData()
-    M = pin.crba(model, data, robot.q0)
-    inertia = np.diag(M)[robot.actuated_dofs]  # of all that the joint moves
+    # What a motor feels in the air, where the base gives way.
+    inertia = 1.0 / np.diag(pin.computeMinverse(model, data, robot.q0))[robot.actuated_dofs]
     pin.framesForwardKinematics(model, data, robot.q0)
     feet = np.array([data.oMf[model.getFrameId(point.frame)].translation for point in robot.contact_points])
     leg = float(np.abs(robot.q0[2] - feet[:, 2].mean()))

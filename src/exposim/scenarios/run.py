@@ -17,6 +17,7 @@ from exposim.integrators import Expo, Integrator
 from exposim.robot import Robot
 from exposim.settings import build_integrator, describe, describe_ground, describe_robot
 from exposim.simulator import Simulator
+from exposim.state import State
 from exposim.trajectory import FORMAT, FORMAT_VERSION, Trajectory
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ class Run:
     Args:
         scenario: What is simulated.
         integrator: The scheme; by default ``Expo()``.
-        dt: Time step [s]; by default the scenario's.
+        dt: Time step [s]; by default the scenario's. A whole number of steps makes a control period; if it is larger
+            than the scenario's control period, the torque is held over every step.
         duration: [s] By default the scenario's.
         record_every: Record every so many steps, which must divide those of a control period; by default every one,
             or about one in a millisecond where steps are smaller.
@@ -55,14 +57,15 @@ class Run:
         dt = _checks.number("dt", scenario.dt if dt is None else dt, "[s]", above=0.0)
         duration = _checks.number("duration", scenario.duration if duration is None else duration, "[s]", above=0.0)
         self.scenario = scenario
-        self.steps_per_period = _steps_per_period(scenario.control_period, dt)
+        self.control_period = max(scenario.control_period, dt)
+        self.steps_per_period = _steps_per_period(self.control_period, dt)
         self.record_every = _recording(record_every, self.steps_per_period, dt)
         self.steps = max(1, round(duration / dt))  # of the whole run
         self.sim = Simulator(
             scenario.robot,
             scenario.ground,
             integrator,
-            scenario.control_period / self.steps_per_period,
+            self.control_period / self.steps_per_period,
             anchor=anchor,
             projection=projection,
             on_divergence="stop",
@@ -75,7 +78,7 @@ class Run:
             "ground": describe_ground(surfaces_of(scenario.ground)),
             "integrator": describe(integrator),
             "dt": dt,
-            "control_period": scenario.control_period,
+            "control_period": self.control_period,
             "duration": duration,
             "record_every": self.record_every,
             "anchor": anchor,
@@ -125,7 +128,7 @@ class Run:
             raise InvalidArgument(f"duration is {duration}, but {trajectory.t[-1]:g} s have been simulated already")
         if steps % run.steps_per_period and steps < run.steps:
             raise InvalidArgument(
-                f"the run ended at {trajectory.t[-1]:g} s, within a control period of {scenario.control_period:g} s, "
+                f"the run ended at {trajectory.t[-1]:g} s, within a control period of {run.control_period:g} s, "
                 f"and cannot be made longer"
             )
         run.sim.state = trajectory.state(-1)
@@ -164,7 +167,7 @@ class Run:
         del self._rows[rows:]  # of a period that was interrupted
         start = perf_counter()
         state = self.sim.state
-        tau = self._torques(state.t, state)
+        tau = self.torques(state)
         wrenches = None if self.scenario.disturbance is None else self.scenario.disturbance(state.t)
         self.seconds_per_control.append(perf_counter() - start)
         self._rows[-1] = (*self._rows[-1][:3], tau, *self._rows[-1][4:])
@@ -204,18 +207,19 @@ class Run:
         }
         return Trajectory(arrays, header, memory)
 
-    def _torques(self, t: float, state: Any) -> Array:
+    def torques(self, state: State) -> Array:
+        """The controller's torques, one per actuated degree of freedom."""
         robot = self.scenario.robot
         dofs = robot.actuated_dofs
         if self.controller is None:
             return np.zeros(len(dofs))
-        tau = _checks.vector("the controller's torque", self.controller(t, state))
+        tau = _checks.vector("the controller's torque", self.controller(state.t, state))
         if tau.size == len(dofs):
             return tau
         if tau.size == robot.nv and not np.delete(tau, dofs).any():
             return tau[dofs]
         raise InvalidArgument(
-            f"the controller of {self.scenario.name!r} returned {tau.size} torques at t = {t:g} s; "
+            f"the controller of {self.scenario.name!r} returned {tau.size} torques at t = {state.t:g} s; "
             f"give {len(dofs)}, one per actuated degree of freedom of {robot.name!r}"
         )
 

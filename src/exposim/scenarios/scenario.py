@@ -96,6 +96,8 @@ class Scenario:
         Contact points with a material of their own keep it.
         """
         surfaces = surfaces_of(self.ground)
+        if not surfaces:
+            raise InvalidArgument(f"scenario {self.name!r} has no ground whose material could be changed")
         changed = [
             dataclasses.replace(surface, material=dataclasses.replace(surface.material, **properties))  # type: ignore[type-var]
             for surface in surfaces

@@ -1,0 +1,167 @@
+"""The command ``compare``: one scenario by several integrators."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import typer
+
+from exposim.cli import options
+from exposim.cli.console import Status, complain, out, say
+from exposim.cli.folders import default_folder, make_folder
+from exposim.cli.plan import Flags, Plan, plan
+from exposim.cli.schemes import label, parse_scheme
+from exposim.cli.simulate import Interruption, progress_bar, simulate
+from exposim.cli.tables import NOTHING, comparison_table
+from exposim.errors import InvalidArgument
+from exposim.robot import Robot
+from exposim.scenarios import Run
+from exposim.scenarios.measures import has_floating_base
+from exposim.summary import Summary
+from exposim.trajectory import Trajectory
+
+TABLE, PLOT = "compare.csv", "compare.png"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How far a motion gets from another at the same times, at the most.
+
+    Args:
+        base: Of the base's position [m]; ``None`` for a fixed base.
+        joints: Of a joint [rad, or m of a sliding one]; ``None`` without joints.
+    """
+
+    base: float | None
+    joints: float | None
+
+
+def command(
+    scenario: options.ScenarioName,
+    integrators: options.Integrators = "expo,explicit-euler",
+    dt: options.Dt = None,
+    duration: options.Duration = None,
+    anchor: options.Anchor = None,
+    projection: options.Projection = None,
+    stiffness: options.Stiffness = None,
+    damping: options.Damping = None,
+    friction: options.Friction = None,
+    robot: options.RobotName = None,
+    contacts: options.Contacts = None,
+    option: options.ScenarioOption = None,
+    output: options.CompareOutput = None,
+) -> None:
+    """Simulate a scenario by several integrators, side by side.
+
+    Differences are the greatest to the first integrator, at times that both reached. That one diverges is no failure.
+    """
+    flags = Flags.parse(
+        dt=dt,
+        duration=duration,
+        stiffness=stiffness,
+        damping=damping,
+        friction=friction,
+        robot=robot,
+        contacts=contacts,
+        option=option,
+        anchor=anchor,
+        projection=projection,
+    )
+    base = plan(scenario, flags)
+    runs = _runs(base, integrators)
+    folder = output or default_folder(f"{base.scenario.name}-compare")
+    make_folder(folder)
+    with Interruption() as interruption, progress_bar() as progress:
+        for name, run in runs.items():
+            simulate(run, progress, name, interruption)
+    if interruption.signal is not None:
+        complain("interrupted; nothing was written")
+        raise typer.Exit(interruption.status)
+    trajectories = {name: run.trajectory for name, run in runs.items()}
+    summaries = {name: Summary.of(run.scenario, trajectories[name], run) for name, run in runs.items()}
+    first = next(iter(trajectories.values()))
+    differences = {
+        name: Difference(None, None) if trajectory is first else difference(base.scenario.robot, trajectory, first)
+        for name, trajectory in trajectories.items()
+    }
+    out().print(comparison_table(summaries, {name: _rows(each) for name, each in differences.items()}))
+    _write_table(summaries, differences, folder / TABLE)
+    plots: Any = importlib.import_module("exposim.plots")  # slow to import
+    plots.save(plots.comparison(trajectories), folder / PLOT)
+    for what, file in (("table", TABLE), ("plot", PLOT)):
+        say(f"{what:11}{folder / file}")
+    for name, summary in summaries.items():
+        if summary.complaints and summary.stable:
+            say(f"{name}: {'; '.join(summary.complaints)}", "yellow")
+    raise typer.Exit(Status.WELL)
+
+
+def difference(robot: Robot, one: Trajectory, other: Trajectory) -> Difference:
+    """Greatest difference of two motions, at the beginnings of the control periods that both reached."""
+    period = one.settings["control_period"]
+    rows = [_rows_by_period(each.t, period) for each in (one, other)]
+    _, here, there = np.intersect1d(rows[0][0], rows[1][0], return_indices=True)
+    q_one, q_other = one.q[rows[0][1][here]], other.q[rows[1][1][there]]
+    apart = np.array([pin.difference(robot.model, a, b) for a, b in zip(q_one, q_other, strict=True)])
+    if not has_floating_base(one):
+        return Difference(None, _greatest(apart))
+    return Difference(_greatest(np.linalg.norm(q_one[:, :3] - q_other[:, :3], axis=1)), _greatest(apart[:, 6:]))
+
+
+def _rows_by_period(t: Any, period: float) -> tuple[Any, Any]:
+    """Numbers of the control periods, and the rows at which they begin."""
+    number = np.rint(t / period).astype(int)
+    rows = np.flatnonzero(np.abs(t - number * period) < 1e-6 * period)
+    return number[rows], rows
+
+
+def _greatest(values: Any) -> float | None:
+    return float(np.abs(values).max()) if values.size else None
+
+
+def _runs(base: Plan, integrators: str) -> dict[str, Run]:
+    """One run for each entry, by label."""
+    runs: dict[str, Run] = {}
+    for text in integrators.split(","):
+        scheme = parse_scheme(text)
+        settings = dict(base.settings)
+        if scheme.dt is not None:
+            settings |= {"dt": scheme.dt, "record_every": None}
+        run = dataclasses.replace(base, integrator=scheme.integrator, settings=settings).start()
+        name = label(scheme.integrator, run.settings["dt"])
+        if name in runs:
+            raise InvalidArgument(f"integrators is {integrators!r}, which has {name} twice; give each once")
+        runs[name] = run
+    return runs
+
+
+def _rows(apart: Difference) -> dict[str, str]:
+    rows = {"base differs by [m]": apart.base, "joints differ by [rad]": apart.joints}
+    return {name: NOTHING if value is None else f"{value:.3g}" for name, value in rows.items()}
+
+
+def _write_table(summaries: Mapping[str, Summary], differences: Mapping[str, Difference], path: Path) -> None:
+    """One row per integrator, numbers in SI units."""
+    rows = []
+    for name, summary in summaries.items():
+        row = {"label": name} | summary.to_dict()
+        measures = row.pop("measures")
+        for key in ("units", "divergence"):
+            del row[key]
+        row["integrator"] = summary.integrator["type"]
+        row["kernel"] = summary.integrator.get("kernel")
+        row["complaints"] = "; ".join(summary.complaints)
+        apart = {f"difference_{key}": value for key, value in dataclasses.asdict(differences[name]).items()}
+        rows.append(row | measures | apart)
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, list(dict.fromkeys(key for row in rows for key in row)))
+        writer.writeheader()
+        writer.writerows(rows)

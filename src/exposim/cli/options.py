@@ -1,0 +1,84 @@
+"""Options that several commands have, with their units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from exposim.cli.schemes import INTEGRATORS, KERNELS
+
+SCHEME, CONTACT, SCENARIO, OUTPUT = "Integration", "Contact", "Scenario", "Output"
+
+
+def option(flag: str, metavar: str | None, panel: str, text: str) -> Any:
+    """An option in a panel of the help; units in brackets are not mistaken for markup."""
+    return typer.Option(flag, metavar=metavar, rich_help_panel=panel, help=escape(text), show_default=False)
+
+
+def _with_default(names: Iterable[str], default: str) -> str:
+    return ", ".join(f"{name} (default)" if name == default else name for name in names)
+
+
+ScenarioName = Annotated[
+    str,
+    typer.Argument(
+        metavar="SCENARIO",
+        show_default=False,
+        help="A name from 'exposim list', your own .py file, or saved results to run again with their settings.",
+    ),
+]
+IntegratorName = Annotated[str | None, option("--integrator", "NAME", SCHEME, _with_default(INTEGRATORS, "expo"))]
+KernelName = Annotated[str | None, option("--kernel", "NAME", SCHEME, f"Of expo: {_with_default(KERNELS, 'auto')}")]
+Dt = Annotated[str | None, option("--dt", "TIME", SCHEME, "Time step [s]: 2ms, 1/8ms, 250us")]
+Duration = Annotated[str | None, option("--duration", "TIME", SCHEME, "Simulated time [s]: 5s, 500ms")]
+Anchor = Annotated[
+    str | None, option("--anchor", "NAME", SCHEME, "Where a new contact is anchored: surface (default), detected")
+]
+Projection = Annotated[
+    str | None,
+    option("--projection", "NAME", SCHEME, "Of forces on the friction cone: horizontal (default), orthogonal"),
+]
+Stiffness = Annotated[
+    str | None,
+    option("--stiffness", "K", CONTACT, "Of the ground [N/m]: 1e5, 100kN/m; or normal,tangential"),
+]
+Damping = Annotated[
+    str | None,
+    option("--damping", "B", CONTACT, "Of the ground [N·s/m]: 300, 0.3kNs/m; or normal,tangential"),
+]
+Friction = Annotated[str | None, option("--friction", "MU", CONTACT, "Coefficient of Coulomb friction [-]")]
+RobotName = Annotated[
+    str | None,
+    option("--robot", "ROBOT", SCENARIO, "For drop: a known robot, or the path of a URDF or MJCF file"),
+]
+Contacts = Annotated[
+    str | None,
+    option("--contacts", "FRAMES", SCENARIO, "For drop: frames that may touch the ground: LF_FOOT,RF_FOOT"),
+]
+ScenarioOption = Annotated[
+    list[str] | None,
+    option("--option", "KEY=VALUE", SCENARIO, "Another option of the scenario, as often as needed: height=20cm"),
+]
+RecordEvery = Annotated[
+    int | None, option("--record-every", "N", OUTPUT, "Record one in so many steps (default: about 1 kHz)")
+]
+Output = Annotated[Path | None, option("--output", "FOLDER", OUTPUT, "Default: results/<scenario>")]
+Resume = Annotated[bool, option("--resume", None, OUTPUT, "Go on with the unfinished run in the folder")]
+Overwrite = Annotated[bool, option("--overwrite", None, OUTPUT, "Replace an unfinished run")]
+NoReplay = Annotated[bool, option("--no-replay", None, OUTPUT, "Write no replay.html")]
+Autosave = Annotated[str, typer.Option("--autosave", hidden=True, help="Time between two saves [s]")]
+Integrators = Annotated[
+    str,
+    option(
+        "--integrators",
+        "LIST",
+        SCHEME,
+        "With commas between; each may have a kernel and a step [s]: expo:pade3@2ms,rk4@0.05ms "
+        "(default: expo,explicit-euler)",
+    ),
+]
+CompareOutput = Annotated[Path | None, option("--output", "FOLDER", OUTPUT, "Default: results/<scenario>-compare")]

@@ -1,0 +1,163 @@
+"""From what was typed to what is simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from exposim import scenarios
+from exposim.cli.console import note
+from exposim.cli.quantities import DAMPING, NUMBER, STIFFNESS, TIME, parse, parse_option, parse_pair
+from exposim.cli.schemes import integrator_of
+from exposim.errors import InvalidArgument, UnknownFile, did_you_mean
+from exposim.integrators import Expo, Integrator
+from exposim.scenarios import Run, Scenario
+from exposim.settings import build_ground, build_integrator
+from exposim.trajectory import Trajectory
+
+TRAJECTORY = "trajectory.npz"
+CHOICES = {"anchor": ("surface", "detected"), "projection": ("horizontal", "orthogonal")}
+
+
+@dataclass(frozen=True)
+class Flags:
+    """What was typed, in SI units; ``None`` for what was not."""
+
+    integrator: str | None = None
+    kernel: str | None = None
+    dt: float | None = None
+    duration: float | None = None
+    record_every: int | None = None
+    anchor: str | None = None
+    projection: str | None = None
+    material: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def parse(
+        cls,
+        *,
+        dt: str | None = None,
+        duration: str | None = None,
+        stiffness: str | None = None,
+        damping: str | None = None,
+        friction: str | None = None,
+        robot: str | None = None,
+        contacts: str | None = None,
+        option: list[str] | None = None,
+        **others: Any,
+    ) -> Flags:
+        """Reads quantities and options of the scenario; the rest as it is."""
+        material: dict[str, Any] = {}
+        if stiffness is not None:
+            material["stiffness"] = parse_pair("stiffness", stiffness, STIFFNESS, above=0.0)
+        if damping is not None:
+            material["damping"] = parse_pair("damping", damping, DAMPING, least=0.0)
+        if friction is not None:
+            material["friction"] = parse("friction", friction, NUMBER, least=0.0)
+        for name, choices in CHOICES.items():
+            if (value := others.get(name)) is not None and value not in choices:
+                near = did_you_mean(value, choices)
+                raise InvalidArgument(f"{name} is {value!r}{near or ';'} give {' or '.join(choices)}")
+        return cls(
+            dt=None if dt is None else parse("dt", dt, TIME, above=0.0),
+            duration=None if duration is None else parse("duration", duration, TIME, above=0.0),
+            material=material,
+            options=_options(robot, contacts, option or []),
+            **others,
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A scenario and how to simulate it.
+
+    Args:
+        scenario: What.
+        integrator: How.
+        settings: Further arguments of :class:`exposim.scenarios.Run`.
+        source: The saved trajectory that it comes from, if it does.
+    """
+
+    scenario: Scenario
+    integrator: Integrator
+    settings: Mapping[str, Any]
+    source: Path | None = None
+
+    def start(self) -> Run:
+        """A run at its beginning."""
+        return Run(self.scenario, self.integrator, **self.settings)
+
+
+def plan(scenario: str, flags: Flags) -> Plan:
+    """What a scenario's name, a Python file or a saved trajectory and the flags ask for."""
+    source = _saved(scenario)
+    if source is not None:
+        return plan_again(Trajectory.load(source), flags, source)
+    settings = {"dt": flags.dt, "duration": flags.duration, "record_every": flags.record_every}
+    settings |= {name: value for name in CHOICES if (value := getattr(flags, name)) is not None}
+    made = _on_material(scenarios.get(scenario, **flags.options), flags)
+    return Plan(made, integrator_of(flags.integrator, flags.kernel, Expo()), settings)
+
+
+def plan_again(trajectory: Trajectory, flags: Flags, source: Path | None = None) -> Plan:
+    """The run that made a trajectory, but for what the flags change."""
+    saved = trajectory.settings
+    origin = saved["scenario"]["origin"]
+    if flags.options and origin is not None:  # perhaps another robot: it does not start from the saved posture
+        name = origin["name"] if origin["file"] is None else origin["file"]
+        made = scenarios.get(name, **{**origin["options"], **flags.options})
+        made = made.replace(ground=build_ground(saved["ground"]), duration=saved["duration"])
+    else:
+        made = scenarios.of(trajectory)
+    if made.origin is not None and made.origin["sha256"] != origin["sha256"]:
+        note(f"{origin['file']} has changed since the run was saved")
+    settings = {name: saved[name] for name in ("dt", "duration", *CHOICES)}
+    settings["record_every"] = saved["record_every"] if flags.dt is None else None
+    settings |= {name: value for name in settings if (value := getattr(flags, name)) is not None}
+    integrator = integrator_of(flags.integrator, flags.kernel, build_integrator(saved["integrator"]))
+    return Plan(_on_material(made, flags), integrator, settings, source)
+
+
+def find_trajectory(path: str | Path) -> Path:
+    """The file itself, or the one in a folder of results."""
+    given = Path(path)
+    found = given / TRAJECTORY if given.is_dir() else given
+    if not found.is_file():
+        made_by = "; exposim run makes one" if given.is_dir() or given.suffix in ("", ".npz") else ""
+        raise UnknownFile(f"there is no trajectory {found}{made_by}")
+    return found
+
+
+def _saved(scenario: str) -> Path | None:
+    """The trajectory that is meant, if it is neither a scenario's name nor a Python file."""
+    if scenario in scenarios.SCENARIOS or scenario.endswith(".py"):
+        return None
+    return find_trajectory(scenario) if scenario.endswith(".npz") or Path(scenario).exists() else None
+
+
+def _on_material(scenario: Scenario, flags: Flags) -> Scenario:
+    if not flags.material:
+        return scenario
+    if not scenario.ground:
+        raise InvalidArgument(f"scenario {scenario.name!r} has no ground; leave out {', '.join(flags.material)}")
+    return scenario.with_material(**flags.material)
+
+
+def _options(robot: str | None, contacts: str | None, pairs: list[str]) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    if robot is not None:
+        # As seen from anywhere, so that the run can be repeated from another folder.
+        options["robot"] = str(Path(robot).resolve()) if Path(robot).is_file() else robot
+    if contacts is not None:
+        options["contacts"] = [name for each in contacts.split(",") if (name := each.strip())]
+        if not options["contacts"]:
+            raise InvalidArgument(f"contacts is {contacts!r}; give names of frames such as LF_FOOT,RF_FOOT")
+    for pair in pairs:
+        key, found, value = pair.partition("=")
+        if not found or not key.strip().isidentifier():
+            raise InvalidArgument(f"option is {pair!r}; give key=value such as height=0.2")
+        options[key.strip()] = parse_option(value.strip())
+    return options

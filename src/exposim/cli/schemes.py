@@ -1,0 +1,106 @@
+"""Integrators and kernels by the names that the command line has for them."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from dataclasses import dataclass
+
+from exposim.cli.quantities import TIME, parse, show_time
+from exposim.errors import InvalidArgument, did_you_mean
+from exposim.integrators import ExplicitEuler, Expo, ImplicitEuler, Integrator, RungeKutta4, SemiImplicitEuler
+from exposim.kernels import ContactKernel, Pade
+
+INTEGRATORS: dict[str, type[Integrator]] = {
+    "expo": Expo,
+    "explicit-euler": ExplicitEuler,
+    "semi-implicit-euler": SemiImplicitEuler,
+    "rk4": RungeKutta4,
+    "implicit-euler": ImplicitEuler,
+}
+SYNONYMS = {"runge-kutta4": "rk4", "runge-kutta-4": "rk4"}
+
+KERNELS: dict[str, str] = {
+    "auto": "closed form where damping is proportional to stiffness, else the cheapest that meets the tolerance",
+    "modal": "closed form; refused where damping is not proportional to stiffness",
+    "expm": "the paper's full matrix exponential",
+    **{
+        f"pade{degree}": f"the paper's fast path: a Padé approximant, products of matrices: {products}"
+        for degree, products in ((1, 0), (2, 1), (3, 2), (5, 3), (7, 4))
+    },
+}
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """An integrator with its step, as ``expo:pade3@2ms`` says it.
+
+    Args:
+        integrator: The scheme.
+        dt: Time step [s]; ``None`` for the common one.
+    """
+
+    integrator: Integrator
+    dt: float | None = None
+
+
+def integrator_of(name: str | None, kernel: str | None, base: Integrator) -> Integrator:
+    """What two flags ask for, the rest as in `base`.
+
+    Args:
+        name: Of the integrator; ``None`` for that of `base`.
+        kernel: Of Expo; ``None`` for that of `base`.
+        base: Whose options are kept where the flags do not say otherwise.
+    """
+    integrator = base
+    if name is not None:
+        kind = _kind_of(name)
+        integrator = base if type(base) is kind else kind()
+    if kernel is None:
+        return integrator
+    if not isinstance(integrator, Expo):
+        raise InvalidArgument(f"kernel is {kernel!r}, but {name_of(integrator)} has none; --kernel goes with expo")
+    return dataclasses.replace(integrator, kernel=_kernel_of(kernel))
+
+
+def parse_scheme(text: str) -> Scheme:
+    """Reads ``integrator[:kernel][@step]``."""
+    found = re.fullmatch(r"\s*([^:@]+?)\s*(?::\s*([^:@]+?)\s*)?(?:@\s*([^:@]+?)\s*)?", text)
+    if found is None:
+        raise InvalidArgument(f"integrator is {text!r}; give integrator[:kernel][@step], such as expo:pade3@2ms")
+    name, kernel, dt = found.groups()
+    step = None if dt is None else parse("dt", dt, TIME, above=0.0)
+    return Scheme(integrator_of(name, kernel, Expo()), step)
+
+
+def name_of(integrator: Integrator) -> str:
+    """The name that the command line has for it."""
+    return next(name for name, kind in INTEGRATORS.items() if type(integrator) is kind)
+
+
+def label(integrator: Integrator, dt: float | None = None) -> str:
+    """For tables: the name, the kernel unless it is the default, the step."""
+    text = name_of(integrator)
+    if isinstance(integrator, Expo) and integrator.kernel != "auto":
+        kernel = integrator.kernel
+        text += f":{f'pade{kernel.degree}' if isinstance(kernel, Pade) else kernel}"
+    return text if dt is None else f"{text} {show_time(dt)}"
+
+
+def _kind_of(name: str) -> type[Integrator]:
+    key = name.strip().lower().replace("_", "-")
+    key = SYNONYMS.get(key, key)
+    if key not in INTEGRATORS:
+        raise InvalidArgument(
+            f"integrator is {name!r}{did_you_mean(key, INTEGRATORS) or ';'} give one of {', '.join(INTEGRATORS)}"
+        )
+    return INTEGRATORS[key]
+
+
+def _kernel_of(name: str) -> ContactKernel:
+    key = name.strip().lower()
+    if key not in KERNELS:
+        raise InvalidArgument(f"kernel is {name!r}{did_you_mean(key, KERNELS) or ';'} give one of {', '.join(KERNELS)}")
+    if key.startswith("pade"):
+        return Pade(int(key.removeprefix("pade")))
+    return key  # type: ignore[return-value]  # one of the names that KERNELS lists

@@ -1,0 +1,114 @@
+"""What the ground did to the robot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from numpy.typing import NDArray
+
+from exposim._checks import Array
+from exposim.plots.style import BLACK, BLUE, NORMAL, SMALL, VERMILION, name_panel, over_time, panels, title
+from exposim.scenarios.measures import forces_by_direction
+from exposim.trajectory import Trajectory
+
+SLIPPING = "#F7D9C4"
+# Impacts above this many times what a contact usually carries leave the panel; the highest is written above it.
+IMPACT = 2.5
+
+
+def forces(trajectory: Trajectory) -> Figure | None:
+    """Normal and tangential force of every contact over time, the friction limit μλ_n, and where it slips.
+
+    Contact points of one foot are below each other. ``None`` for a robot without contacts.
+    """
+    contacts = trajectory.header["contacts"]
+    if not contacts:
+        return None
+    normal, tangential = forces_by_direction(trajectory)
+    layout = _layout([contact["frame"] for contact in contacts])
+    rows, columns = layout.shape
+    figure, axes = panels(rows, columns, 2.1 if rows < 3 else 1.45, sharex=True, sharey=True)
+    top = _ceiling(normal, trajectory)
+    for panel, i in zip(axes.flat, layout.flat, strict=True):
+        if i < 0:
+            panel.set_axis_off()
+            continue
+        _draw(panel, trajectory, i, normal[:, i], tangential[:, i], top)
+    axes.flat[0].set_ylim(-0.03 * top, top)
+    for panel in axes[:, 0]:
+        panel.set_ylabel("force [N]", fontsize=NORMAL)
+    over_time(axes, trajectory)
+    _legend(figure, contacts)
+    title(figure, trajectory, "Contact forces")
+    return figure
+
+
+def _draw(axes: Axes, trajectory: Trajectory, i: int, normal: Array, tangential: Array, top: float) -> None:
+    t, contact = trajectory.t, trajectory.header["contacts"][i]
+    slips = trajectory.slipping[:, i] & trajectory.active[:, i] & (normal > 0.0)
+    axes.fill_between(
+        t, 0.0, 1.0, where=_with_next(slips), transform=axes.get_xaxis_transform(), color=SLIPPING, lw=0, zorder=0
+    )
+    axes.plot(t, normal, color=BLUE, lw=1.2)
+    axes.plot(t, tangential, color=VERMILION, lw=1.2)
+    if contact["friction"] is not None and contact["friction"] != 1.0:
+        axes.plot(t, contact["friction"] * normal, color=BLACK, lw=0.7, ls=(0, (4, 2)))
+    peak = int(np.argmax(np.nan_to_num(normal, nan=-np.inf)))
+    if normal[peak] > top:
+        axes.set_title(f"peak {_newtons(normal[peak])}", loc="right", fontsize=SMALL, color=BLUE)
+    name_panel(axes, contact["name"])
+
+
+def _legend(figure: Figure, contacts: list[dict[str, Any]]) -> None:
+    frictions = {contact["friction"] for contact in contacts}
+    handles: list[Any] = [
+        Line2D([], [], color=BLUE, lw=1.2, label="normal λₙ" + (" (= μλₙ)" if frictions == {1.0} else "")),
+        Line2D([], [], color=VERMILION, lw=1.2, label="tangential ‖λₜ‖"),
+    ]
+    if frictions - {None, 1.0}:
+        mu = f", μ = {next(iter(frictions)):g}" if len(frictions) == 1 else ""
+        handles.append(Line2D([], [], color=BLACK, lw=0.8, ls=(0, (4, 2)), label=f"friction limit μλₙ{mu}"))
+    handles.append(Patch(color=SLIPPING, lw=0, label="slipping"))
+    figure.legend(handles=handles, frameon=False, fontsize=SMALL, ncols=len(handles), loc="outside lower left")
+
+
+def _ceiling(normal: Array, trajectory: Trajectory) -> float:
+    """Top of the panels [N]."""
+    pressing = normal[np.isfinite(normal) & (normal > 0.0)]
+    if pressing.size == 0:
+        return 1.0
+    usual = float(np.quantile(pressing, 0.9 if trajectory.outcome["diverged_at"] is None else 0.5))
+    return min(1.08 * float(pressing.max()), IMPACT * usual)
+
+
+def _newtons(force: float) -> str:
+    return (
+        f"{force:.3g} N" if force < 999.5 else f"{force / 1e3:.3g} kN" if force < 999.5e3 else f"{force / 1e6:,.3g} MN"
+    )
+
+
+def _layout(frames: list[str]) -> NDArray[np.int64]:
+    """Which contact goes where, -1 for none: one column per foot if feet have several points, else two."""
+    feet = list(dict.fromkeys(frames))
+    if len(feet) in (1, len(frames)):
+        columns = 1 if len(frames) == 1 else 2
+        rows = -(-len(frames) // columns)
+        cells = np.full(rows * columns, -1)
+        cells[: len(frames)] = np.arange(len(frames))
+        return cells.reshape(rows, columns)
+    points = [[i for i, frame in enumerate(frames) if frame == foot] for foot in feet]
+    cells = np.full((max(map(len, points)), len(feet)), -1)
+    for column, own in enumerate(points):
+        cells[: len(own), column] = own
+    return cells
+
+
+def _with_next(holds: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Also the instant after each stretch, so that a single one has a width."""
+    longer: NDArray[np.bool_] = holds | np.concatenate([[False], holds[:-1]])
+    return longer

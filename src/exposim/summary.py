@@ -1,0 +1,178 @@
+"""What came of a run, in a few numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from exposim.scenarios import Run, Scenario
+from exposim.scenarios.measures import forces_by_direction, has_floating_base, slip
+from exposim.trajectory import Trajectory
+
+UNITS = {
+    "dt": "s",
+    "simulated": "s",
+    "diverged_at": "s",
+    "distance": "m",
+    "height": "m",
+    "peak_force": "N",
+    "peak_force_at": "s",
+    "mean_force": "N",
+    "slip": "m",
+    "seconds_per_step": "s",
+    "seconds_per_control": "s",
+}
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What came of a run.
+
+    Attributes:
+        scenario: Its name.
+        robot: Its name.
+        integrator: Type and options, as in the settings of a trajectory.
+        dt: Time step [s].
+        simulated: Time reached [s].
+        finished: Whether all of the planned time was simulated.
+        diverged_at: Time at which the simulation diverged [s], if it did.
+        divergence: How, with advice.
+        measures: The scenario's own, the unit in brackets.
+        complaints: Where the robot failed its task; empty if it did not.
+        distance: Of the base from where it began, along the ground [m]; ``None`` for a fixed base.
+        height: Of the base at the end [m]; likewise.
+        peak_force: Greatest normal force at one contact [N]; ``None`` without contacts.
+        peak_force_contact: Which.
+        peak_force_at: When [s].
+        mean_force: Sum of the normal forces, on average over the time [N].
+        slip: Longest way that a contact slid [m].
+        slip_contact: Which.
+        seconds_per_step: Median time of a step [s], if it was measured.
+        seconds_per_control: Median time of a call of the controller [s], likewise.
+        real_time_factor: Simulated time over computing time, steps and controller together.
+    """
+
+    scenario: str
+    robot: str
+    integrator: Mapping[str, Any]
+    dt: float
+    simulated: float
+    finished: bool
+    diverged_at: float | None = None
+    divergence: str | None = None
+    measures: Mapping[str, float] = field(default_factory=dict)
+    complaints: tuple[str, ...] = ()
+    distance: float | None = None
+    height: float | None = None
+    peak_force: float | None = None
+    peak_force_contact: str | None = None
+    peak_force_at: float | None = None
+    mean_force: float | None = None
+    slip: float | None = None
+    slip_contact: str | None = None
+    seconds_per_step: float | None = None
+    seconds_per_control: float | None = None
+    real_time_factor: float | None = None
+
+    @property
+    def stable(self) -> bool:
+        """Whether it did not diverge."""
+        return self.diverged_at is None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the robot did its task."""
+        return self.stable and not self.complaints
+
+    @classmethod
+    def of(cls, scenario: Scenario, trajectory: Trajectory, run: Run | None = None) -> Summary:
+        """Measures a trajectory.
+
+        Args:
+            scenario: Whose judgement is asked.
+            trajectory: What was recorded.
+            run: That made it, for the computing times.
+        """
+        settings, outcome = trajectory.settings, trajectory.outcome
+        with np.errstate(all="ignore"):  # what came just before a divergence may be beyond all bounds
+            judgement = scenario.judge(trajectory)
+            parts = _base(trajectory) | _forces(trajectory) | ({} if run is None else _times(run))
+        return cls(
+            scenario=settings["scenario"]["name"],
+            robot=settings["robot"]["name"],
+            integrator=settings["integrator"],
+            dt=settings["dt"],
+            simulated=float(trajectory.t[-1]),
+            finished=outcome["finished"],
+            diverged_at=outcome["diverged_at"],
+            divergence=outcome["divergence"],
+            measures={name: float(value) for name, value in judgement.measures.items()},
+            complaints=tuple(judgement.complaints),
+            **parts,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with ``stable``, ``succeeded`` and the units; what is not finite becomes ``None``."""
+        result = {"stable": self.stable, "succeeded": self.succeeded} | asdict(self) | {"units": UNITS}
+        plain: dict[str, Any] = _finite(result)
+        return plain
+
+    def to_json(self) -> str:
+        """As :meth:`to_dict`, in text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _base(trajectory: Trajectory) -> dict[str, Any]:
+    if not has_floating_base(trajectory):
+        return {}
+    position = trajectory.q[:, :3]
+    return {
+        "distance": float(np.linalg.norm(position[-1, :2] - position[0, :2])),
+        "height": float(position[-1, 2]),
+    }
+
+
+def _forces(trajectory: Trajectory) -> dict[str, Any]:
+    names = trajectory.contact_names
+    if not names:
+        return {}
+    normal, _ = forces_by_direction(trajectory)
+    when, which = np.unravel_index(int(np.argmax(normal)), normal.shape)
+    total, t = normal.sum(axis=1), trajectory.t
+    span = t[-1] - t[0]
+    mean = float(np.sum(0.5 * (total[1:] + total[:-1]) * np.diff(t)) / span) if span > 0.0 else float(total[0])
+    slid = slip(trajectory)
+    return {
+        "peak_force": float(normal[when, which]),
+        "peak_force_contact": names[which],
+        "peak_force_at": float(t[when]),
+        "mean_force": mean,
+        "slip": float(slid.max()),
+        "slip_contact": names[int(np.argmax(slid))],
+    }
+
+
+def _times(run: Run) -> dict[str, float]:
+    if not run.seconds_per_step:
+        return {}
+    steps, calls = np.array(run.seconds_per_step), np.array(run.seconds_per_control)
+    period = run.steps_per_period
+    computing = period * float(steps.mean()) + float(calls.mean())
+    return {
+        "seconds_per_step": float(np.median(steps)),
+        "seconds_per_control": float(np.median(calls)),
+        "real_time_factor": run.scenario.control_period / computing,
+    }
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

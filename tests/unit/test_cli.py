@@ -1,0 +1,292 @@
+"""The command line does what it says."""
+
+import csv
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import exposim as xs
+from command_line import exposim, fails, refused
+from exposim.cli import app
+
+COMMANDS = ("run", "compare", "list", "view")
+
+FAILING = '''"""A scenario of one's own."""
+import exposim as xs
+
+def scenario(height: float = 0.05, label: str = "x", fail: bool = False):
+    """Drops Solo12."""
+    judge = lambda trajectory: xs.scenarios.Judgement({"answer [-]": 42.0}, ("did not fly",) if fail else ())
+    return xs.scenarios.get("drop", height=height).replace(name="own", judge=judge)
+'''
+CRASHING = '''"""A controller with a bug."""
+import exposim as xs
+
+def scenario():
+    """Drops Solo12, until t = 0.01 s."""
+    made = xs.scenarios.get("drop")
+    inner = made.make_controller()
+    def controller(t, state):
+        return inner(t, state) if t < 0.0095 else 1 / 0
+    return made.replace(name="crash", make_controller=lambda: controller)
+'''
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+
+
+@pytest.fixture
+def without_plots(monkeypatch):
+    """For tests of other things: plots take most of the time."""
+    monkeypatch.setattr("exposim.cli.run._plot", lambda *_: [])
+
+
+# ----- help and lists
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_its_options(command):
+    result = exposim(command, "--help")
+    assert result.exit_code == 0
+    assert f"exposim {command}" in result.output
+    for unit in {"run": ("[s]", "[N/m]", "[N·s/m]", "Exit status: 0"), "compare": ("[s]", "[N/m]")}.get(command, ()):
+        assert unit in result.output
+
+
+def test_without_a_command_there_is_help():
+    assert exposim().exit_code == 0
+    assert exposim().output.strip() == exposim("--help").output.strip()
+
+
+def test_the_version_is_printed():
+    assert exposim("--version").output == f"exposim {xs.__version__}\n"
+
+
+def test_the_module_runs_as_a_program():
+    done = subprocess.run([sys.executable, "-m", "exposim", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"exposim {xs.__version__}\n"
+
+
+def test_everything_is_listed_with_a_line():
+    shown = exposim("list").output
+    listed = json.loads(exposim("list", "--json").output)
+    assert list(listed) == ["scenarios", "robots", "integrators", "kernels"]
+    assert listed["scenarios"].keys() == xs.scenarios.SCENARIOS.keys()
+    assert listed["robots"].keys() == xs.KNOWN_ROBOTS.keys()
+    for entries in listed.values():
+        for name, line in entries.items():
+            assert name in shown
+            assert line
+
+
+def test_help_and_lists_do_not_wait_for_slow_imports():
+    code = """
+import sys
+from exposim.cli import app
+try:
+    app(["list"])
+except SystemExit as end:
+    assert not end.code
+slow = {"matplotlib", "viser", "meshcat", "crocoddyl", "pandas"} & set(sys.modules)
+assert not slow, slow
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+# ----- run
+
+
+def test_a_run_writes_trajectory_summary_plots_and_says_where(tmp_path):
+    result = exposim("run", "drop", "--duration", "0.3s", "--no-replay")
+    assert result.exit_code == 0, result.output
+    folder = tmp_path / "results" / "drop"
+    written = {"trajectory.npz", "summary.json", "motion.png", "torques.png", "forces.png"}
+    assert {path.name for path in folder.iterdir()} == written
+    for name in written:
+        assert f"results/drop/{name}" in result.output
+    assert "exposim view results/drop" in result.output
+    for row in ("stable", "task", "final height [m]", "peak normal force [N]", "longest slip [m]", "real-time factor"):
+        assert row in result.output
+    trajectory = xs.Trajectory.load(folder / "trajectory.npz")
+    assert trajectory.outcome["finished"]
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["stable"] is summary["succeeded"] is True
+    assert summary["units"]["peak_force"] == "N"
+    assert summary["peak_force"] == pytest.approx(trajectory.force[:, :, 2].max())
+    assert summary["seconds_per_step"] > 0.0
+
+
+@pytest.mark.usefixtures("without_plots")
+def test_the_flags_are_the_settings_of_the_run(tmp_path):
+    flags = "--integrator expo --kernel pade3 --dt 1/4ms --stiffness 50kN/m,2e4 --damping 0.2kNs/m --friction 0.7"
+    more = "--duration 20ms --anchor detected --projection orthogonal --record-every 2 --robot go2 --option height=5cm"
+    assert exposim("run", "drop", *flags.split(), *more.split(), "--output", "out", "--no-replay").exit_code == 0
+    settings = xs.Trajectory.load(tmp_path / "out" / "trajectory.npz").settings
+    assert settings["integrator"]["kernel"] == {"type": "Pade", "degree": 3}
+    assert (settings["dt"], settings["duration"], settings["record_every"]) == (0.25e-3, 0.02, 2)
+    assert (settings["anchor"], settings["projection"]) == ("detected", "orthogonal")
+    assert settings["ground"][0]["material"] == {
+        "type": "Material", "stiffness": [5e4, 2e4], "damping": 200.0, "friction": 0.7,
+    }  # fmt: skip
+    assert settings["robot"]["name"] == "go2"
+    assert settings["scenario"]["origin"]["options"] == {"robot": "go2", "height": 0.05}
+
+
+@pytest.mark.parametrize("name", ["explicit-euler", "semi-implicit-euler", "rk4", "runge-kutta4", "implicit-euler"])
+@pytest.mark.usefixtures("without_plots")
+def test_every_integrator_has_a_name(name, tmp_path):
+    result = exposim(
+        "run", "drop", "--integrator", name, "--dt", "0.1ms", "--duration", "5ms", "--output", "out", "--no-replay"
+    )
+    assert result.exit_code == 0, result.output
+
+
+def test_a_diverged_run_is_kept_and_plotted(tmp_path):
+    words = "run drop --integrator explicit-euler --stiffness 1e8 --output out --no-replay"
+    line = fails(1, *words.split(), says=["diverged at t =", "ExplicitEuler needs a smaller dt"])
+    assert line.count("\n") == 0
+    assert (tmp_path / "out" / "forces.png").is_file()
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["stable"] is False
+    assert summary["diverged_at"] > 0.1
+    refused("run", "drop", "--output", "out", "--resume", says="diverged at")
+    assert exposim("run", "drop", "--output", "out", "--duration", "10ms", "--no-replay").exit_code == 0
+
+
+@pytest.mark.usefixtures("without_plots")
+def test_a_failed_task_has_a_status_of_its_own(tmp_path):
+    (tmp_path / "own.py").write_text(FAILING)
+    words = ("run", "own.py", "--duration", "10ms", "--no-replay")
+    result = exposim(*words)
+    assert result.exit_code == 0
+    assert "answer [-]" in result.output
+    fails(3, *words, "--option", "fail=true", says="failed its task: did not fly")
+    assert (tmp_path / "results" / "own" / "trajectory.npz").is_file()
+
+
+@pytest.mark.usefixtures("without_plots")
+def test_an_error_in_one_s_own_file_names_the_line_and_keeps_what_came_before(tmp_path):
+    (tmp_path / "crash.py").write_text(CRASHING)
+    refused("run", "crash.py", "--no-replay", says=["crash.py, line 9", "ZeroDivisionError", "--debug"])
+    kept = xs.Trajectory.load(tmp_path / "results" / "crash" / "trajectory.npz")
+    assert kept.t[-1] == pytest.approx(0.01)
+    refused("run", "crash.py", "--no-replay", says="unfinished")
+
+
+def test_a_bug_of_ours_is_said_to_be_one_and_shown_with_debug(monkeypatch):
+    monkeypatch.setattr("exposim.cli.run.Summary", None)
+    words = ("run", "drop", "--duration", "5ms", "--no-replay")
+    fails(70, *words, says=["a bug in exposim", "AttributeError", "run.py, line", "--debug"])
+    for debugging in (("--debug", *words), (*words, "--debug")):
+        result = CliRunner().invoke(app, debugging)
+        assert isinstance(result.exception, AttributeError)
+
+
+@pytest.mark.usefixtures("without_plots")
+def test_saved_results_are_run_again_with_their_settings_unless_flags_say_otherwise(tmp_path):
+    first = "run drop --duration 30ms --dt 0.5ms --integrator rk4 --friction 0.5 --option height=0.01 --no-replay"
+    assert exposim(*first.split()).exit_code == 0
+    again = exposim("run", "results/drop", "--no-replay")
+    assert "results/drop-again" in again.output  # not over what it comes from
+    path = tmp_path / "results" / "drop" / "trajectory.npz"
+    assert exposim("run", path, "--no-replay", "--dt", "0.25ms", "--output", "finer").exit_code == 0
+    assert exposim("run", path, "--no-replay", "--option", "height=0.02", "--output", "higher").exit_code == 0
+    one, same, finer, higher = (
+        xs.Trajectory.load(tmp_path / folder / "trajectory.npz")
+        for folder in ("results/drop", "results/drop-again", "finer", "higher")
+    )
+    assert same.settings == one.settings
+    np.testing.assert_array_equal(same.q, one.q)
+    assert finer.settings["dt"] == 0.25e-3
+    assert finer.settings["integrator"] == one.settings["integrator"]
+    assert finer.settings["ground"] == one.settings["ground"]
+    assert higher.q[0, 2] == pytest.approx(one.q[0, 2] + 0.01)
+    assert higher.settings["ground"] == one.settings["ground"]
+
+
+@pytest.mark.usefixtures("without_plots")
+def test_files_of_an_earlier_run_do_not_stay_beside_a_new_trajectory(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "replay.html").write_text("old")
+    assert exposim("run", "drop", "--duration", "5ms", "--output", "out", "--no-replay").exit_code == 0
+    assert not (tmp_path / "out" / "replay.html").exists()
+
+
+@pytest.mark.usefixtures("without_plots")
+def test_a_replay_is_written_unless_it_is_not_wanted(tmp_path, monkeypatch):
+    viewer = pytest.importorskip("exposim.viewer")
+    monkeypatch.setattr(viewer, "write_replay", lambda trajectory, path: path.write_text(str(len(trajectory))))
+    result = exposim("run", "drop", "--duration", "5ms", "--output", "out")
+    assert "out/replay.html" in result.output
+    assert (tmp_path / "out" / "replay.html").read_text() == "6"
+
+
+@pytest.mark.usefixtures("without_plots")
+def test_a_robot_of_one_s_own_is_dropped_by_the_path_of_its_file(tmp_path):
+    source = xs.load_robot("go2").source
+    result = exposim(
+        "run", "drop", "--robot", source, "--contacts", "FL_foot,FR_foot,RL_foot,RR_foot", "--duration", "5ms",
+        "--no-replay",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    names = xs.Trajectory.load(tmp_path / "results" / "drop" / "trajectory.npz").contact_names
+    assert names == ("FL_foot", "FR_foot", "RL_foot", "RR_foot")
+
+
+# ----- compare and view
+
+
+def test_integrators_are_compared_side_by_side(tmp_path):
+    schemes = "expo@1ms,expo:pade3@0.5ms,explicit-euler"
+    result = exposim("compare", "drop", "--integrators", schemes, "--stiffness", "1e8", "--duration", "0.2s")
+    assert result.exit_code == 0, result.output
+    for word in ("expo:pade3", "explicit-euler", "0.5 ms", "base differs by [m]", "no, "):
+        assert word in result.output
+    folder = tmp_path / "results" / "drop-compare"
+    assert (folder / "compare.png").stat().st_size > 10_000
+    with (folder / "compare.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["label"] for row in rows] == ["expo 1 ms", "expo:pade3 0.5 ms", "explicit-euler 1 ms"]
+    assert [row["stable"] for row in rows] == ["True", "True", "False"]
+    assert rows[0]["difference_base"] == ""
+    assert 0.0 < float(rows[1]["difference_base"]) < 0.1
+
+
+def test_a_run_does_not_differ_from_itself(tmp_path):
+    exposim("compare", "drop", "--integrators", "expo,expo:modal", "--duration", "0.2s")
+    with (tmp_path / "results" / "drop-compare" / "compare.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert float(rows[1]["difference_base"]) == float(rows[1]["difference_joints"]) == 0.0
+
+
+@pytest.mark.usefixtures("without_plots")
+def test_view_serves_until_it_is_interrupted(monkeypatch):
+    viewer = pytest.importorskip("exposim.viewer")
+    calls = []
+
+    class Server:
+        url = "http://localhost:1234"
+
+        def wait(self):
+            raise KeyboardInterrupt
+
+        def stop(self):
+            calls.append("stop")
+
+    def serve(trajectory, *, port, open_browser):
+        calls.append((len(trajectory), port, open_browser))
+        return Server()
+
+    monkeypatch.setattr(viewer, "serve", serve)
+    exposim("run", "drop", "--duration", "5ms", "--no-replay")
+    result = exposim("view", "results/drop", "--port", "1234", "--no-browser")
+    assert result.exit_code == 0
+    assert "http://localhost:1234" in result.output
+    assert calls == [(6, 1234, False), "stop"]
