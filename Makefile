@@ -6,8 +6,8 @@ SOURCES := $(shell find cpp bindings -type f) CMakeLists.txt
 
 .PHONY: demo test test-all check format stubs clean
 
-demo: $(VENV)/.built  ## Solo12 dropped on hard ground: Expo at 5 ms beside the Euler schemes
-	$(RUN)python examples/drop.py --output results/drop
+demo: $(VENV)/.built  ## Solo12 trots: a summary, plots, and a replay to open in a browser
+	$(RUN)exposim run solo-trot --output results/solo-trot
 
 test: $(VENV)/.built-test  ## The tests, in a few minutes
 	$(RUN)python -m pytest -n auto -m "not slow"

@@ -1,4 +1,4 @@
-"""A scenario of one's own: a Go2 keeps its balance while it is pushed. Run: exposim run examples/push.py"""
+"""A scenario of one's own, for `exposim run examples/push.py`: a Go2 keeps its balance while it is pushed."""
 
 import numpy as np
 import pinocchio as pin

@@ -256,7 +256,7 @@ def test_integrators_are_compared_side_by_side(tmp_path):
     assert [row["label"] for row in rows] == ["expo 1 ms", "expo:pade3 0.5 ms", "explicit-euler 1 ms"]
     assert [row["stable"] for row in rows] == ["True", "True", "False"]
     assert rows[0]["difference_base"] == ""
-    assert 0.0 < float(rows[1]["difference_base"]) < 0.1
+    assert float(rows[1]["difference_base"]) > 0.0
 
 
 def test_a_run_does_not_differ_from_itself(tmp_path):

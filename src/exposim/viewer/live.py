@@ -1,0 +1,253 @@
+"""A page in the browser that shows the robot while Python runs, or plays a recorded motion."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import socket
+import threading
+import webbrowser
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+
+import numpy as np
+import pinocchio as pin
+import viser
+from numpy.typing import ArrayLike, NDArray
+
+from exposim._checks import Array
+from exposim.contacts import Contact
+from exposim.errors import InvalidArgument
+from exposim.ground import Surface
+from exposim.robot import Robot
+from exposim.settings import build_ground
+from exposim.state import State
+from exposim.trajectory import Trajectory
+from exposim.viewer import scene as looks
+from exposim.viewer.playback import Playback
+from exposim.viewer.scene import Scene
+from exposim.viewer.tiles import placement, tiles
+from exposim.viewer.viser_robot import ViserRobot
+
+# Ports that are tried, from the one that was asked for.
+ATTEMPTS = 50
+# Time that connections have to end in order [s].
+GRACE = 0.2
+FIELD_OF_VIEW = np.radians(35.0)
+# Everything hangs on this node: the page follows the robot by moving the world, so that the camera stays the user's.
+WORLD = "/world"
+
+
+class LiveViewer:
+    """A robot in the browser, at the address ``url``; it can be used in a ``with`` statement.
+
+    Args:
+        robot: That is shown.
+        ground: One surface, several, or none.
+        port: Of the address; the next free one if it is taken, any for 0.
+        host: Name or number of the network interface; the default is seen from this machine only.
+        open_browser: Whether to open the page.
+        title: Over the controls.
+
+    Raises:
+        InvalidArgument: If no port is free.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        ground: Surface | Iterable[Surface] | None = None,
+        port: int = 8080,
+        host: str = "127.0.0.1",
+        open_browser: bool = False,
+        title: str | None = None,
+    ):
+        free = _free_port(host, port)
+        self._scene = Scene.of(robot, ground, robot.q0)
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._points: list[viser.IcosphereHandle] = []
+        self._arrows: list[viser.ArrowsHandle] = []
+        self._patches: list[viser.FrameHandle] = []
+        self.playback: Playback | None = None
+        with contextlib.redirect_stdout(io.StringIO()):  # viser prints its own address
+            self._server = viser.ViserServer(host=host, port=free, label=title or robot.name, verbose=False)
+        name = "localhost" if host in ("127.0.0.1", "0.0.0.0", "") else host
+        self.url = f"http://{name}:{self._server.get_port()}"
+        try:
+            self._set_the_stage()
+            self._robot = ViserRobot(self._scene, self._server, f"{WORLD}/robot")
+            self.show(robot.q0)
+        except BaseException:
+            self.stop()
+            raise
+        if open_browser:
+            webbrowser.open(self.url)
+
+    def show(self, state: State | ArrayLike, contacts: Sequence[Contact] = ()) -> None:
+        """Shows the robot at a state or configuration, (nq,), with contacts such as ``sim.contacts``."""
+        q = self._scene.robot.check_configuration(state.q if isinstance(state, State) else state)
+        self._draw(
+            q,
+            np.array([contact.position for contact in contacts]).reshape(-1, 3),
+            np.array([contact.force for contact in contacts]).reshape(-1, 3),
+            np.array([contact.active for contact in contacts], dtype=bool),
+            np.array([contact.slipping for contact in contacts], dtype=bool),
+        )
+
+    def replay(self, trajectory: Trajectory) -> None:
+        """Adds controls to the page that play a recorded motion; it starts at once."""
+        looks.robot_of(trajectory, self._scene.robot)  # refuses a motion of another robot
+        if self.playback is not None:
+            self.playback.stop()
+        self.playback = Playback(self._server, self._scene, trajectory, self._show_instant, self._aim_camera)
+
+    def wait(self) -> None:
+        """Returns when the viewer is stopped, or on an interrupt from the keyboard."""
+        with contextlib.suppress(KeyboardInterrupt):
+            while not self._stopped.wait(0.5):  # in pieces, so that interrupts are noticed on all systems
+                pass
+
+    def stop(self) -> None:
+        """Ends the server and frees its port; nothing happens the second time."""
+        if self._stopped.is_set():
+            return
+        if self.playback is not None:
+            self.playback.stop()
+        loop = self._server.get_event_loop()
+        loop.call_soon_threadsafe(lambda: loop.call_later(GRACE, _drop_connections, loop))
+        with contextlib.redirect_stdout(io.StringIO()):  # viser prints that it ends
+            self._server.stop()
+        self._stopped.set()
+
+    def __enter__(self) -> LiveViewer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _set_the_stage(self) -> None:
+        page = self._server.scene
+        self._server.gui.configure_theme(show_logo=False, show_share_button=False)
+        self._server.gui.main_panel.dock_right()
+        page.configure_environment_map(None)  # it bleaches all colours
+        page.add_light_ambient("/ambient", intensity=0.9)
+        self._world = page.add_frame(WORLD, show_axes=False)
+        for i in range(len(self._scene.surfaces)):
+            patch = f"{WORLD}/ground/{i}"
+            self._patches.append(page.add_frame(patch, show_axes=False))
+            for shade, colour in enumerate((looks.LIGHT_TILE, looks.DARK_TILE)):
+                vertices, faces = tiles(self._scene.tile, shade)
+                page.add_mesh_simple(f"{patch}/{shade}", vertices, faces, color=colour, cast_shadow=False)
+        self._server.initial_camera.fov = FIELD_OF_VIEW
+        self._aim_camera(self._server.initial_camera)
+
+    def _aim_camera(self, camera: viser.InitialCameraConfig | viser.CameraHandle) -> None:
+        direction = np.array(looks.VIEW_DIRECTION) / np.linalg.norm(looks.VIEW_DIRECTION)
+        camera.position = self._scene.centre + self._scene.distance_to_camera(FIELD_OF_VIEW) * direction
+        camera.look_at = self._scene.centre
+
+    def _show_instant(self, trajectory: Trajectory, i: int, moved: Array) -> None:
+        """An instant of a trajectory, with the world moved [m], (3,)."""
+        arrays = (trajectory.q, trajectory.position, trajectory.force, trajectory.active, trajectory.slipping)
+        with self._server.atomic():
+            self._world.position = moved
+            self._draw(*(array[i] for array in arrays))
+
+    def _draw(
+        self, q: Array, position: Array, force: Array, active: NDArray[np.bool_], slipping: NDArray[np.bool_]
+    ) -> None:
+        drawn, arrows = self._scene.arrows(force, active)
+        colours = self._scene.colours(drawn, slipping)
+        with self._lock, self._server.atomic():
+            self._robot.display(q)
+            self._move_ground(np.array(pin.centerOfMass(self._scene.robot.model, self._robot.data)))
+            while len(self._points) < len(position):
+                self._add_contact()
+            for i, (point, arrow) in enumerate(zip(self._points, self._arrows, strict=True)):
+                point.visible = i < len(position)
+                arrow.visible = bool(point.visible and drawn[i])
+                if point.visible:
+                    point.position, point.color = position[i], _bytes(colours[i])
+                if arrow.visible:
+                    head = min(0.05 * self._scene.size, 0.6 * float(np.linalg.norm(arrows[i])))
+                    arrow.head_length, arrow.head_radius, arrow.shaft_radius = head, 0.35 * head, 0.13 * head
+                    arrow.points = np.array([[position[i], position[i] + arrows[i]]], dtype=np.float32)
+                    # Viser takes the colours of arrows as linear ones.
+                    arrow.colors = np.round(255 * colours[i] ** 2.2).astype(np.uint8)
+
+    def _move_ground(self, near: Array) -> None:
+        """Puts the patches of ground under the robot, by whole tiles: the ground has no end."""
+        for patch, surface in zip(self._patches, self._scene.surfaces, strict=True):
+            place = placement(surface, near, 2.0 * self._scene.tile)
+            patch.position, patch.wxyz = place.translation, looks.quaternion_wxyz(place.rotation)
+
+    def _add_contact(self) -> None:
+        name = f"{WORLD}/contacts/{len(self._points)}"
+        add = self._server.scene
+        self._points.append(add.add_icosphere(f"{name}/point", radius=0.02 * self._scene.size, color=looks.OPEN))
+        self._arrows.append(
+            add.add_arrows(f"{name}/arrow", np.zeros((1, 2, 3)), np.array(looks.STICKING), visible=False)
+        )
+
+
+def serve(
+    trajectory: Trajectory,
+    robot: Robot | None = None,
+    port: int = 8080,
+    open_browser: bool = True,
+    host: str = "127.0.0.1",
+) -> LiveViewer:
+    """Opens a page that plays a recorded motion; it lasts until ``stop()`` or the end of Python.
+
+    Args:
+        trajectory: What is shown.
+        robot: That is drawn; by default loaded again from the file that the settings name.
+        port: Of the address; the next free one if it is taken, any for 0.
+        open_browser: Whether to open the page.
+        host: Name or number of the network interface; the default is seen from this machine only.
+
+    Returns:
+        A viewer with the address ``url``, and the methods ``wait()`` and ``stop()``.
+
+    Raises:
+        InvalidArgument: If no port is free.
+    """
+    ground = build_ground(trajectory.settings["ground"])
+    viewer = LiveViewer(looks.robot_of(trajectory, robot), ground, port, host, title=looks.title_of(trajectory))
+    viewer.replay(trajectory)
+    if open_browser:
+        webbrowser.open(viewer.url)
+    return viewer
+
+
+def _drop_connections(loop: asyncio.AbstractEventLoop) -> None:
+    """Ends what is left of them: browsers keep unused connections open, and viser waits ten seconds for each."""
+    for task in asyncio.all_tasks(loop):
+        if getattr(task.get_coro(), "__name__", "") == "conn_handler":
+            task.cancel()
+
+
+def _bytes(colour: Array) -> tuple[int, int, int]:
+    red, green, blue = (round(255 * float(part)) for part in colour)
+    return red, green, blue
+
+
+def _free_port(host: str, port: int) -> int:
+    if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
+        raise InvalidArgument(f"port is {port!r}; give a whole number from 0 to 65535")
+    tried = range(port, min(port + ATTEMPTS, 65536))
+    reason = ""
+    for each in tried:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, each))
+            except OSError as error:
+                reason = str(error.strerror)
+                continue
+            return int(probe.getsockname()[1])
+    raise InvalidArgument(f"no port from {port} to {tried[-1]} is free on {host} ({reason}); give another one (port)")

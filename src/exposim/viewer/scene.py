@@ -1,0 +1,163 @@
+"""What both viewers show and how large, computed once: sizes, colours, scale of the forces, patches of ground."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from exposim._checks import Array
+from exposim.contacts import surfaces_of
+from exposim.errors import InvalidArgument
+from exposim.ground import HalfSpace, Surface
+from exposim.robot import Robot
+from exposim.settings import build_ground, build_robot
+from exposim.trajectory import Trajectory
+from exposim.viewer.geometry import bounds, visual_model
+
+# Red, green, blue from 0 to 1.
+STICKING = (0.05, 0.40, 0.95)
+SLIPPING = (0.90, 0.05, 0.05)
+OPEN = (0.30, 0.30, 0.30)
+LIGHT_TILE, DARK_TILE = (0.91, 0.92, 0.93), (0.78, 0.81, 0.84)
+
+# Of the Earth [m/s²], also where a robot is elsewhere: arrows of the same length are the same force.
+GRAVITY = 9.81
+# The robot's weight is an arrow about as long as this part of the robot's size, the longest arrow as this multiple.
+WEIGHT_ARROW, LONGEST_ARROW = 0.8, 4.0
+# Forces below this part of the robot's weight are not drawn.
+LEAST_FORCE = 0.002
+# Between two images [s]; what lies between is interpolated. Long motions have no more than so many images.
+FRAME, MOST_FRAMES = 0.01, 2000
+# The camera follows where the robot is on average over so long [s].
+SMOOTHING = 0.4
+# From the robot to the camera, before it is made a unit vector.
+VIEW_DIRECTION = (1.0, -1.15, 0.55)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A robot on its ground, measured.
+
+    Args:
+        robot: That is shown.
+        shapes: What is drawn of it.
+        surfaces: The ground.
+        centre: Of the robot at the start [m], (3,).
+        size: Of the robot: the longest edge of the box around it [m].
+        radius: Of the ball around that box [m].
+        newtons_per_metre: Force that an arrow of one metre stands for [N/m].
+        least_force: Smaller ones are not drawn [N].
+        tile: Edge of a tile of the ground [m].
+    """
+
+    robot: Robot
+    shapes: pin.GeometryModel
+    surfaces: tuple[HalfSpace, ...]
+    centre: Array
+    size: float
+    radius: float
+    newtons_per_metre: float
+    least_force: float
+    tile: float
+
+    @classmethod
+    def of(cls, robot: Robot, ground: Surface | Iterable[Surface] | None, q: Array) -> Scene:
+        """Measures the robot at q."""
+        shapes = visual_model(robot)
+        low, high = bounds(robot, shapes, q)
+        size = max(float((high - low).max()), 1e-3)
+        weight = max(GRAVITY * pin.computeTotalMass(robot.model), 1e-9)
+        return cls(
+            robot=robot,
+            shapes=shapes,
+            surfaces=tuple(surface for surface in surfaces_of(ground) if isinstance(surface, HalfSpace)),
+            centre=(low + high) / 2.0,
+            size=size,
+            radius=max(float(np.linalg.norm(high - low)) / 2.0, size / 2.0),
+            newtons_per_metre=10.0 * rounded(0.1 * weight / (WEIGHT_ARROW * size)),
+            least_force=LEAST_FORCE * weight,
+            tile=rounded(0.4 * size),
+        )
+
+    @property
+    def force_legend(self) -> str:
+        """How long the arrows are, in words."""
+        return f"10 cm = {0.1 * self.newtons_per_metre:g} N"
+
+    def arrows(self, force: Array, active: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Array]:
+        """Of forces [N], (…, 3): whether each is drawn, and its arrow from tail to tip [m], (…, 3)."""
+        norm = np.linalg.norm(force, axis=-1)
+        drawn: NDArray[np.bool_] = active & (norm > self.least_force)
+        length = np.minimum(norm / self.newtons_per_metre, LONGEST_ARROW * self.size)
+        return drawn, force * (length / np.where(norm > 0.0, norm, 1.0))[..., None]
+
+    def colours(self, drawn: NDArray[np.bool_], slipping: NDArray[np.bool_]) -> Array:
+        """Of contact points and their arrows, (…, 3)."""
+        closed = np.where(slipping[..., None], SLIPPING, STICKING)
+        return np.where(drawn[..., None], closed, OPEN)
+
+    def distance_to_camera(self, field_of_view: float) -> float:
+        """From which the ball around the robot fills most of a field of view [rad] of the camera [m]."""
+        return 1.2 * self.radius / float(np.sin(field_of_view / 2.0))
+
+
+def robot_of(trajectory: Trajectory, robot: Robot | None = None) -> Robot:
+    """The robot given, if it is of the right size, or that of the settings."""
+    robot = build_robot(trajectory.settings["robot"]) if robot is None else robot
+    nq = trajectory.q.shape[1]
+    if robot.nq != nq:
+        raise InvalidArgument(
+            f"robot {robot.name!r} has configurations of {robot.nq} entries, the trajectory of {nq}; give its own robot"
+        )
+    return robot
+
+
+def scene_of(trajectory: Trajectory, robot: Robot | None = None) -> Scene:
+    """The scene of a recorded motion, of the robot given or that of its settings."""
+    return Scene.of(robot_of(trajectory, robot), build_ground(trajectory.settings["ground"]), trajectory.q[0])
+
+
+def title_of(trajectory: Trajectory) -> str:
+    """Scenario, robot, integrator and step in one line, and how it ended if badly."""
+    settings, outcome = trajectory.settings, trajectory.outcome
+    scheme, dt = settings["integrator"]["type"], settings["dt"]
+    title = f"{settings['scenario']['name']} · {settings['robot']['name']} · {scheme} · dt = {1e3 * dt:g} ms"
+    return title if outcome["diverged_at"] is None else f"{title} · diverged at {outcome['diverged_at']:.4g} s"
+
+
+def frames(t: Array) -> NDArray[np.int_]:
+    """Of times [s], (n,), the numbers of those that are shown, the first and the last among them."""
+    step = max(FRAME, float(t[-1] - t[0]) / MOST_FRAMES)
+    wanted = np.append(np.arange(t[0], t[-1], step), t[-1])
+    return np.unique(np.searchsorted(t, wanted - 1e-9).clip(0, len(t) - 1))
+
+
+def centres_of_mass(robot: Robot, q: Array) -> Array:
+    """At configurations (n, nq): where the camera looks [m], (n, 3)."""
+    data = robot.model.createData()
+    return np.array([np.array(pin.centerOfMass(robot.model, data, each)) for each in q])
+
+
+def smooth(points: Array, t: Array) -> Array:
+    """Points at times [s] (n,) averaged over a stretch of time around each, (n, 3)."""
+    first = np.searchsorted(t, t - SMOOTHING / 2.0)
+    last = np.searchsorted(t, t + SMOOTHING / 2.0, side="right")
+    sums = np.concatenate([np.zeros((1, 3)), np.cumsum(points, axis=0)])
+    averages: Array = (sums[last] - sums[first]) / (last - first)[:, None]
+    return averages
+
+
+def quaternion_wxyz(rotation: Array) -> Array:
+    """The quaternion w, x, y, z of a rotation matrix, (4,)."""
+    x, y, z, w = pin.Quaternion(rotation).coeffs()
+    return np.array([w, x, y, z])
+
+
+def rounded(value: float) -> float:
+    """The nearest of 1, 2 and 5 times a power of ten."""
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(min((1.0, 2.0, 5.0, 10.0), key=lambda digit: abs(np.log(digit * power / value))) * power)
