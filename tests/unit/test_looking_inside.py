@@ -112,3 +112,9 @@ def test_without_profiling_nothing_is_measured_and_the_bits_are_the_same():
     assert without.profile == {}
     assert "profile=True" in str(without.profile)
     assert with_profile.state == without.state
+
+
+def test_advice_is_not_misled_by_motions_that_no_spring_feels():
+    """Eight coplanar points on two soles: explicit Euler walks Romeo at 1.25 ms, and not at 2.5 ms."""
+    robot = xs.load_robot("romeo")
+    assert 1.0e-3 < xs.Simulator(robot, xs.HalfSpace()).advise().explicit_euler_dt < 2.0e-3

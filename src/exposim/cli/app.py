@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 import exposim
-from exposim.cli import compare, listing, run, view
+from exposim.cli import compare, listing, reproduce, run, view
 from exposim.cli.console import STATUS_HELP, Status, complain, warnings_as_notes
 from exposim.errors import ExposimError, did_you_mean
 
@@ -79,6 +79,7 @@ app = typer.Typer(
 )
 app.command("run", epilog=STATUS_HELP)(run.command)
 app.command("compare")(compare.command)
+app.command("reproduce")(reproduce.command)
 app.command("list")(listing.command)
 app.command("view")(view.command)
 

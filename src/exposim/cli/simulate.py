@@ -99,7 +99,7 @@ def simulate(
         if now - shown > REFRESH or run.done:
             factor = (run.t - began_at) / (now - start)
             left = (duration - run.t) / factor if factor > 0.0 else 0.0
-            text = f"{run.t:.2f} / {duration:g} s · {factor:.3g}× real time · {_clock(left)} left"
+            text = f"{run.t:.2f} / {duration:g} s · {factor:.3g}× real time · {clock(left)} left"
             progress.update(task, completed=run.steps_done, shown=text, refresh=True)
             shown = now
         if save is not None and now - saved > save_every and not run.done:
@@ -109,7 +109,8 @@ def simulate(
             save_every = max(save_every, (saved - now) / SHARE_OF_SAVING)
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
+    """A time left, as a clock shows it: ``1:05``."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

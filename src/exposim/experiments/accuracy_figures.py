@@ -1,0 +1,198 @@
+"""Figures of accuracy: four panels, one per scenario, with the names of the curves beside their ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from exposim._checks import Array
+from exposim.experiments.style import (
+    BLACK,
+    BLUE,
+    GREY,
+    ORANGE,
+    PAGE,
+    PURPLE,
+    SMALL,
+    VERMILION,
+    colour_of,
+    label_ends,
+    logarithmic,
+    mark_lost,
+    name_panel,
+    panels,
+    spread,
+)
+from exposim.experiments.variants import EXPO_KERNELS, PRODUCTS, SCHEMES
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+CEILING = 1e3  # errors above are shown at the top edge: no robot moves that fast
+LINE: dict[str, Any] = {"marker": "o", "ms": 2.5, "lw": 1.2}
+ROW_HEIGHT = 2.7  # [inch]
+GAP = 0.075  # between names, as a share of a panel's height
+
+# From dark to light as the kernel gets coarser.
+KERNEL_COLOURS = dict(
+    zip(
+        (f"Expo, {products} products" for products in reversed(PRODUCTS)),
+        ("#3B0F70", "#8C2981", "#DE4968", "#FE9F6D", "#E3B505"),
+        strict=True,
+    )
+) | {"Expo": BLUE, "Expo, full exponential": BLACK}
+PAPER_VARIANTS = {
+    "Expo": BLUE,
+    "Expo, anchor as detected": VERMILION,
+    "Expo, position from lam_pr": PURPLE,
+    "Expo, full exponential": BLACK,
+    "Expo, not balanced": ORANGE,
+}
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """What is along the horizontal axis: a column, its scale, its name."""
+
+    column: str
+    scale: float
+    name: str
+
+
+SPEED = _Axis("real-time factor", 1.0, "real-time factor")
+STEP = _Axis("dt", 1e3, "time step [ms]")
+
+
+def figures(tables: dict[str, pd.DataFrame]) -> dict[str, Figure]:
+    """Errors against speed and step for both truths, kernels, variants, and where the error comes from."""
+    table = tables.get("accuracy")
+    if table is None or table.empty:
+        return {}
+    drawn = {}
+    for truth in ("own", "common"):
+        rows = table[table["truth"] == truth]
+        drawn[f"accuracy_speed_{truth}"] = _errors(rows, SPEED, _main_schemes(table), colour_of)
+        drawn[f"accuracy_step_{truth}"] = _errors(rows, STEP, _main_schemes(table), colour_of)
+    own, common = table[table["truth"] == "own"], table[table["truth"] == "common"]
+    drawn["accuracy_kernels"] = _errors(own, SPEED, EXPO_KERNELS, KERNEL_COLOURS.__getitem__)
+    drawn["accuracy_variants"] = _errors(common, SPEED, tuple(PAPER_VARIANTS), PAPER_VARIANTS.__getitem__)
+    drawn["accuracy_changes"] = _shares(common, tables.get("truths"), _main_schemes(table))
+    return drawn
+
+
+def _main_schemes(table: pd.DataFrame) -> tuple[str, ...]:
+    present = set(table["variant"])
+    return tuple(label for label in SCHEMES if label in present)
+
+
+def _errors(table: pd.DataFrame, axis: _Axis, labels: Sequence[str], colour: Callable[[str], str]) -> Figure:
+    """Mean local error of several variants, named beside their ends unless these fall together."""
+    together = all(label.startswith("Expo") for label in labels)
+    figure, axes = _one_per_scenario(table, axis.name, "mean local error")
+    for scenario, panel in axes.items():
+        logarithmic(panel)
+        ends = {}
+        lost: dict[str, Array] = {}
+        for label in labels:
+            curve = _curve(table, scenario, label)
+            x, y = axis.scale * curve[axis.column].to_numpy(float), curve["mean"].to_numpy(float)
+            shown = (y > 0.0) & (y < CEILING) & np.isfinite(x)
+            lost[label] = x[~shown & np.isfinite(x)]
+            look = {"color": colour(label), "ls": _dashes(label), "label": _short(label)} | LINE
+            panel.plot(x, np.where(shown, y, np.nan), **look)
+            if len(x):
+                ends[label] = (float(y[shown][-1]) if shown.any() else np.inf, colour(label))
+        if not together:
+            _name_ends(panel, ends)
+        for label, at in lost.items():
+            if len(at):
+                mark_lost(panel, list(at), colour(label))
+        if any(map(len, lost.values())):
+            panel.text(0.98, 0.03, "× diverged, or above 10³", ha="right", size=SMALL, transform=panel.transAxes)
+    if together:
+        entries = figure.axes[0].get_legend_handles_labels()
+        figure.legend(*entries, loc="outside upper center", ncols=4, frameon=False, fontsize=SMALL)
+    return figure
+
+
+def _shares(table: pd.DataFrame, truths: pd.DataFrame | None, labels: Sequence[str]) -> Figure:
+    """Share of the error that comes from control periods in which a contact changes."""
+    figure, axes = _one_per_scenario(table, STEP.name, "share of the error [%]")
+    for scenario, panel in axes.items():
+        logarithmic(panel, "x")
+        panel.set_ylim(0.0, 104.0)
+        ends = {}
+        for label in labels:
+            curve = _curve(table, scenario, label)
+            x, y = STEP.scale * curve["dt"].to_numpy(float), 100.0 * curve["share of changes"].to_numpy(float)
+            shown = np.isfinite(y)
+            if shown.any():
+                panel.plot(x[shown], y[shown], color=colour_of(label), ls=_dashes(label), **LINE)
+                ends[label] = (float(y[shown][-1]), colour_of(label))
+        if truths is not None and (truths["scenario"] == scenario).any():
+            share = 100.0 * float(truths.loc[truths["scenario"] == scenario, "changing periods"].iloc[0])
+            panel.axhline(share, color=GREY, lw=0.9, ls=":")
+            ends["share of periods"] = (share, GREY)
+        _name_ends(panel, ends)
+    return figure
+
+
+def _one_per_scenario(table: pd.DataFrame, below: str, beside: str) -> tuple[Figure, dict[str, Axes]]:
+    scenarios = list(dict.fromkeys(table["scenario"]))
+    rows, columns = (len(scenarios) + 1) // 2, min(2, len(scenarios))
+    figure, grid = panels(rows, columns, PAGE, ROW_HEIGHT * rows)
+    axes = list(grid.flat)
+    for scenario, panel in zip(scenarios, axes, strict=False):
+        name_panel(panel, scenario)
+        panel.set_xlabel(below)
+        panel.grid(True, color="0.92", lw=0.5)
+    for panel in grid[:, 0]:
+        panel.set_ylabel(beside)
+    for panel in axes[len(scenarios) :]:
+        panel.set_axis_off()
+    return figure, dict(zip(scenarios, axes, strict=False))
+
+
+def _curve(table: pd.DataFrame, scenario: str, label: str) -> pd.DataFrame:
+    return table[(table["scenario"] == scenario) & (table["variant"] == label)].sort_values("dt")
+
+
+def _name_ends(panel: Axes, ends: dict[str, tuple[float, str]]) -> None:
+    """Names beside the ends of curves, apart from each other and within the height of the panel."""
+    to_axes = panel.transData + panel.transAxes.inverted()
+    left = panel.get_xlim()[0]
+    wanted = {
+        label: float(np.clip(to_axes.transform((left, y))[1], 0.0, 1.0)) if np.isfinite(y) else 1.0
+        for label, (y, _) in ends.items()
+    }
+    order = sorted(wanted, key=lambda label: wanted[label])
+    places = spread(np.array([wanted[label] for label in order]), GAP)
+    places = places - places.max(initial=1.0) + 1.0
+    places = places - places.min(initial=0.0)
+    back = to_axes.inverted()
+    label_ends(
+        panel,
+        {
+            label: (float(back.transform((0.0, place))[1]), ends[label][1])
+            for label, place in zip(order, places, strict=True)
+        },
+        gap=0.0,
+    )
+
+
+def _dashes(label: str) -> str:
+    """Variants whose curve may hide under another one, or that has the colour of another one."""
+    hidden = label in ("Expo, full exponential", "Expo, not balanced")
+    return "--" if hidden or (label in SCHEMES and "," in label) else "-"
+
+
+def _short(label: str) -> str:
+    """Among variants of Expo the word need not be said again."""
+    if label == "Expo, 1 products":
+        return "1 product"
+    return "closed form (default)" if label == "Expo" else label.removeprefix("Expo, ")

@@ -1,0 +1,188 @@
+"""Experiments in cells: independent pieces, computed in parallel, saved when done, never computed twice."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import multiprocessing
+import os
+import re
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from exposim import _core
+from exposim.errors import ExposimError, ModelWarning
+
+Rows = list[dict[str, Any]]
+
+
+class CellFailed(ExposimError):
+    """A cell raised an error; the message names the cell."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One piece of an experiment: a function of plain arguments that returns rows of a table.
+
+    Args:
+        function: ``"module:name"``. It takes the arguments, and ``folder``, where cells may leave files for others.
+        arguments: Plain data.
+        alone: Measures time, so nothing else may run beside it.
+        cost: Roughly how long it takes [s], for the estimate of what is left.
+    """
+
+    function: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+    alone: bool = False
+    cost: float = 1.0
+
+    @property
+    def key(self) -> str:
+        """Of its result: another one as soon as the arguments or the package change."""
+        text = json.dumps([self.function, self.arguments, _package_digest()], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        words = [
+            f"{value:.6g}" if isinstance(value, float) else str(value)
+            for value in self.arguments.values()
+            # Keys of other cells say nothing to people.
+            if isinstance(value, (str, float)) and not re.fullmatch(r"[0-9a-f]{16}", str(value))
+        ]
+        return " ".join([self.function.rpartition(":")[2].replace("_", " "), *words])
+
+    def compute(self, folder: Path) -> Rows:
+        """Calls the function.
+
+        Raises:
+            CellFailed: Whatever it raises.
+        """
+        module, _, name = self.function.partition(":")
+        try:
+            rows: Rows = getattr(importlib.import_module(module), name)(folder=folder, **self.arguments)
+        except Exception as error:
+            raise CellFailed(f"{self.name}: {type(error).__name__}: {error}") from error
+        return rows
+
+
+class Notebook:
+    """Results of cells in a folder, one file each.
+
+    Args:
+        folder: Made if it is not there.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def read(self, cell: Cell) -> Rows | None:
+        """The cell's rows, if it has been computed with the present simulator."""
+        try:
+            rows: Rows = json.loads(self._file(cell).read_text(encoding="utf-8"))["rows"]
+        except (OSError, ValueError, LookupError, TypeError):  # a damaged file is computed again
+            return None
+        return rows
+
+    def write(self, cell: Cell, rows: Rows) -> None:
+        """Keeps them, all or nothing."""
+        target = self._file(cell)
+        unfinished = target.with_suffix(f".{os.getpid()}.part")
+        unfinished.write_text(
+            json.dumps({"function": cell.function, "arguments": cell.arguments, "rows": rows}), encoding="utf-8"
+        )
+        unfinished.replace(target)
+
+    def rows(self, cells: Iterable[Cell]) -> Rows:
+        """Of all cells that are done."""
+        return [row for cell in cells for row in self.read(cell) or []]
+
+    def _file(self, cell: Cell) -> Path:
+        return self.folder / f"{cell.key}.json"
+
+
+class Progress:
+    """Told what happens; the command line draws a bar from it."""
+
+    def begin(self, cells: Sequence[Cell], jobs: int) -> None:
+        """These are to be computed."""
+
+    def done(self, cell: Cell) -> None:
+        """One is finished."""
+
+
+def compute(
+    phases: Sequence[Sequence[Cell]], notebook: Notebook, jobs: int = 1, progress: Progress | None = None
+) -> None:
+    """Computes what is not yet in the notebook, phase after phase; cells of a phase may use files of earlier ones.
+
+    Cells that measure time run after the others of their phase, one by one.
+    """
+    progress = progress or Progress()
+    waiting = [[cell for cell in phase if notebook.read(cell) is None] for phase in phases]
+    progress.begin([cell for phase in waiting for cell in phase], jobs)
+    for phase in waiting:
+        together = [cell for cell in phase if not cell.alone]
+        _in_parallel(together, notebook, min(jobs, len(together)), progress.done)
+        for cell in phase:
+            if cell.alone:
+                notebook.write(cell, cell.compute(notebook.folder))
+                progress.done(cell)
+
+
+def _in_parallel(cells: Sequence[Cell], notebook: Notebook, jobs: int, done: Callable[[Cell], None]) -> None:
+    if jobs <= 1:
+        for cell in cells:
+            notebook.write(cell, cell.compute(notebook.folder))
+            done(cell)
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_worker) as pool:
+        # The longest first, so that none is left running alone at the end.
+        by_cost = sorted(cells, key=lambda cell: -cell.cost)
+        running: dict[Future[Rows], Cell] = {pool.submit(cell.compute, notebook.folder): cell for cell in by_cost}
+        try:
+            while running:
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    cell = running.pop(future)
+                    notebook.write(cell, future.result())
+                    done(cell)
+        except BaseException:
+            for process in (pool._processes or {}).values():  # what they are at would take minutes
+                process.terminate()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _begin_worker() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    warnings.simplefilter("ignore", ModelWarning)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A parent that is killed cannot end its workers, which would wait for it for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+@cache
+def _package_digest() -> str:
+    """Of all that a result may depend on: the compiled core, the package's sources, the reference motions."""
+    digest = hashlib.sha256(Path(_core.__file__).read_bytes())
+    for file in sorted(Path(__file__).parents[1].rglob("*")):
+        if file.suffix in (".py", ".npz"):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()

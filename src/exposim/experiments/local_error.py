@@ -1,0 +1,153 @@
+r"""The paper's measure of accuracy: the error that an integrator makes within one control period.
+
+A ground truth :math:`x(t)` is simulated once, under control. Then every control period is simulated again with the
+integrator and step in question, from the true state (contacts included) and with the true torques, and compared at its
+end: :math:`e = \|x(t) \ominus \hat x(t)\|_\infty` over positions and velocities.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from exposim._checks import Array
+from exposim.errors import InvalidArgument
+from exposim.integrators import Integrator
+from exposim.robot import Robot
+from exposim.scenarios import Run, Scenario
+from exposim.simulator import Simulator
+from exposim.state import State
+
+# How often the contacts of a ground truth are looked at, to find out whether they change [s].
+WATCHING_INTERVAL = 1.25e-4
+
+
+@dataclass(frozen=True, eq=False)
+class GroundTruth:
+    """States at the beginning of every control period and at the end of the last, and the torques in between.
+
+    Args:
+        t: (n + 1,) [s].
+        q: (n + 1, nq).
+        v: (n + 1, nv).
+        active: (n + 1, nc).
+        slipping: (n + 1, nc).
+        p0: (n + 1, nc, 3) [m].
+        dp0: (n + 1, nc, 3) [m/s].
+        tau: Held over each period, (n, nu).
+        changes: Whether a contact landed, lifted, began or stopped to slip within each period, (n,).
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    active: NDArray[np.bool_]
+    slipping: NDArray[np.bool_]
+    p0: Array
+    dp0: Array
+    tau: Array
+    changes: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.tau)
+
+    def state(self, i: int) -> State:
+        """At the beginning of period i, complete."""
+        return State(float(self.t[i]), self.q[i], self.v[i], self.active[i], self.slipping[i], self.p0[i], self.dp0[i])
+
+    def save(self, path: Path) -> None:
+        """As an .npz file."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.savez_compressed(path, **{f.name: getattr(self, f.name) for f in fields(self)})
+
+    @classmethod
+    def load(cls, path: Path) -> GroundTruth:
+        """What :meth:`save` wrote."""
+        with np.load(path, allow_pickle=False) as arrays:
+            return cls(**{f.name: arrays[f.name] for f in fields(cls)})
+
+
+def ground_truth(
+    scenario: Scenario, integrator: Integrator, dt: float, duration: float | None = None, **settings: Any
+) -> GroundTruth:
+    """Simulates a scenario with a small step; ends early if that diverges.
+
+    Args:
+        scenario: What is simulated.
+        integrator: The scheme.
+        dt: Small step [s].
+        duration: [s] By default the scenario's.
+        settings: As in :class:`exposim.scenarios.Run`.
+    """
+    steps = round(scenario.control_period / dt)
+    watched = max(n for n in range(1, max(1, round(WATCHING_INTERVAL / dt)) + 1) if steps % n == 0)
+    run = Run(scenario, integrator, dt, duration, record_every=steps, **settings)
+    sim = run.sim
+    periods = run.steps // steps
+    states, torques, changes = [sim.state], [], []
+    for _ in range(periods):
+        state = states[-1]
+        tau = np.asarray(run.torques(state))
+        changed = False
+        for _ in range(steps // watched):
+            sim.step(tau, watched)
+            now = sim.state
+            changed |= not (np.array_equal(now.active, state.active) and np.array_equal(now.slipping, state.slipping))
+            if sim.diverged:
+                break
+        if sim.diverged:
+            break
+        states.append(now)
+        torques.append(tau)
+        changes.append(changed)
+    columns: dict[str, Any] = {f.name: np.array([getattr(state, f.name) for state in states]) for f in fields(State)}
+    tau = np.array(torques).reshape(len(torques), -1)
+    return GroundTruth(**columns, tau=tau, changes=np.array(changes, dtype=bool))
+
+
+def local_errors(scenario: Scenario, integrator: Integrator, dt: float, truth: GroundTruth, **settings: Any) -> Array:
+    """Error of every control period of a ground truth, (n,); infinite where it diverges.
+
+    Args:
+        scenario: Whose robot and ground.
+        integrator: The scheme in question.
+        dt: Its step [s], of which a whole number makes the control period.
+        truth: Where every period begins and should end.
+        settings: ``anchor`` and ``projection`` of :class:`exposim.Simulator`.
+    """
+    steps = round(scenario.control_period / dt)
+    if abs(steps * dt / scenario.control_period - 1.0) > 1e-9:
+        raise InvalidArgument(f"dt is {dt}, of which no whole number makes the control period")
+    sim = Simulator(
+        scenario.robot, scenario.ground, integrator, scenario.control_period / steps, on_divergence="stop", **settings
+    )
+    errors = np.full(len(truth), np.inf)
+    for i in range(len(truth)):
+        sim.state = truth.state(i)
+        sim.step(truth.tau[i], steps)
+        if not sim.diverged:
+            errors[i] = distance(scenario.robot, truth.state(i + 1), sim.state)
+    return errors
+
+
+def distance(robot: Robot, one: State, other: State) -> float:
+    """Largest entry of the difference of two states on the manifold [m, rad, m/s, rad/s]."""
+    off = pin.difference(robot.model, one.q, other.q)
+    return float(max(np.abs(off).max(), np.abs(other.v - one.v).max()))
+
+
+def summary(errors: Array, changes: NDArray[np.bool_]) -> dict[str, float]:
+    """Mean, median and maximum over time, and the share of the sum that comes from periods with a contact change."""
+    total = float(errors.sum())
+    return {
+        "mean": float(errors.mean()),
+        "median": float(np.median(errors)),
+        "max": float(errors.max()),
+        "share of changes": float(errors[changes].sum() / total) if 0.0 < total < np.inf else float("nan"),
+        "diverged": float(np.isinf(errors).mean()),
+    }

@@ -1,0 +1,296 @@
+"""The experiments measure what they say, on pieces small enough to know the answer."""
+
+import functools
+import importlib
+import inspect
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import exposim as xs
+from exposim import _core, scenarios
+from exposim.experiments import forces, stability, stiffness, style, timing
+from exposim.experiments.cells import Notebook, compute
+from exposim.experiments.local_error import distance, ground_truth, local_errors
+from exposim.scenarios import Scenario
+from systems import point_mass
+
+MODULES = {"stiffness": stiffness, "stability": stability, "forces": forces, "timing": timing}
+NOWHERE = Path("nowhere")
+
+
+@functools.cache
+def squat_truth():
+    return ground_truth(scenarios.get("solo-squat"), xs.RungeKutta4(), 0.04 / 4096, 0.24)
+
+
+# Cells in general.
+
+
+@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("name", MODULES)
+def test_every_cell_is_plain_data_for_a_function_that_takes_it(name, quick):
+    cells = [cell for phase in MODULES[name].phases(quick=quick) for cell in phase]
+    assert len({cell.key for cell in cells}) == len(cells) > 0
+    for cell in cells:
+        assert json.loads(json.dumps(cell.arguments)) == cell.arguments
+        module, _, function = cell.function.partition(":")
+        inspect.signature(getattr(importlib.import_module(module), function)).bind(folder=NOWHERE, **cell.arguments)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_nothing_measured_gives_empty_tables_and_no_failure(name, tmp_path):
+    module = MODULES[name]
+    tables = module.tables(Notebook(tmp_path))
+    assert all(table.empty for table in tables.values())
+    assert module.figures(tables) == {}
+
+
+# Local error.
+
+
+def test_distance_is_symmetric_and_zero_only_for_the_same_state():
+    robot = xs.load_robot("solo12")
+    rng = np.random.default_rng(1)
+    sim = xs.Simulator(robot, xs.HalfSpace())
+
+    def state():
+        q = robot.q0
+        q[:3] += rng.standard_normal(3)
+        q[3:7] = rng.standard_normal(4)
+        q[3:7] /= np.linalg.norm(q[3:7])
+        q[7:] += rng.standard_normal(12)
+        sim.reset(q, rng.standard_normal(18))
+        return sim.state
+
+    for _ in range(20):
+        one, other = state(), state()
+        assert distance(robot, one, other) == pytest.approx(distance(robot, other, one), rel=1e-9)
+        assert distance(robot, one, other) > 0.1
+        assert distance(robot, one, one) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_truth_has_no_error_at_its_own_step():
+    setting = scenarios.get("solo-trot")
+    for integrator in (xs.ExplicitEuler(), xs.Expo()):
+        truth = ground_truth(setting, integrator, 1e-3 / 16, 0.2)
+        assert len(truth) == 100
+        assert local_errors(setting, integrator, 1e-3 / 16, truth).max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("integrator", "order", "steps"),
+    [
+        (xs.ExplicitEuler(), 1, (1024, 2048)),
+        (xs.SemiImplicitEuler(), 1, (1024, 2048)),
+        (xs.RungeKutta4(), 4, (1024, 2048)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_on_smooth_motion_the_local_error_shrinks_at_the_order_of_the_scheme(integrator, order, steps):
+    setting = scenarios.get("solo-squat")
+    coarse, fine = (
+        local_errors(setting, integrator, setting.control_period / n, squat_truth())[1:].mean() for n in steps
+    )
+    assert np.log2(coarse / fine) == pytest.approx(order, abs=0.3)
+
+
+def test_kernels_of_expo_make_the_same_local_errors():
+    setting = scenarios.get("solo-squat")
+    modal, dense = (local_errors(setting, xs.Expo(kernel=kernel), 5e-3, squat_truth()) for kernel in ("modal", "expm"))
+    assert modal == pytest.approx(dense, rel=1e-6)
+    assert modal.min() > 0.0
+
+
+# Stiffness.
+
+
+def test_damping_follows_from_the_damping_ratio_as_the_paper_defines_it():
+    for sweep, points in stiffness.sweeps(quick=False).items():
+        for K, ratio in points:
+            (surface,) = stiffness._setting(K, ratio).ground
+            assert surface.material.stiffness == K
+            assert surface.material.damping / (2.0 * np.sqrt(K)) == pytest.approx(ratio)
+            assert (ratio == 0.5) if sweep == "stiffness" else (K == 1e5)
+
+
+def test_stiffness_errors_against_both_truths_and_missing_where_the_own_truth_fails(tmp_path):
+    arguments = {"stiffness": 1e8, "ratio": 0.5, "duration": 0.04, "dt": 1e-3 / 64}
+    cell = stiffness.Cell(f"{stiffness.HERE}:common_truth", arguments)
+    (truth,) = cell.compute(tmp_path)
+    assert 0.0 < truth["left"] < 1e-2
+
+    def errors(variant):
+        rows = stiffness.errors(1e8, 0.5, variant, cell.key, 0.04, tmp_path)
+        return {(row["truth"], row["dt"]): row for row in rows}
+
+    expo, euler = errors("Expo"), errors("explicit Euler")
+    assert expo["own", 2e-3]["mean"] == pytest.approx(expo["common", 2e-3]["mean"], rel=0.05)
+    assert expo["own", 2e-3]["truth error"] < 1e-3
+    assert euler["common", 5e-4]["mean"] > 100.0 * expo["common", 2e-3]["mean"]
+    assert "mean" not in euler["own", 5e-4] and euler["own", 5e-4]["truth error"] > 1e-3
+
+
+# Stability.
+
+
+def attempts(stable):
+    def attempt(dt):
+        return {"dt": dt, "bounded": stable(dt), "on task": stable(2 * dt), "complaints": ""}
+
+    return attempt
+
+
+def test_halving_finds_the_largest_stable_step_and_looks_two_halvings_further():
+    rows = stability.halve(0.04, 1e-5, attempts(lambda dt: dt < 1.1e-3))
+    found = stability.conclude(rows)
+    assert found["largest bounded dt"] == pytest.approx(0.04 / 64)
+    assert found["largest dt on task"] == pytest.approx(0.04 / 128)
+    assert rows[-1]["dt"] == pytest.approx(0.04 / 512)
+    assert found["non-monotonic"] == ""
+
+
+def test_halving_notices_a_scheme_that_is_stable_by_chance():
+    rows = stability.halve(0.04, 1e-5, attempts(lambda dt: dt > 0.03 or dt < 0.006))
+    found = stability.conclude(rows)
+    assert found["largest bounded dt"] == 0.04
+    assert "bounded" in found["non-monotonic"]
+
+
+def test_halving_gives_up_at_the_smallest_step():
+    rows = stability.halve(0.04, 0.04 / 8, attempts(lambda dt: False))
+    assert [row["dt"] for row in rows] == pytest.approx([0.04, 0.02, 0.01, 0.005])
+    assert np.isnan(stability.conclude(rows)["largest bounded dt"])
+
+
+def test_the_largest_step_of_explicit_euler_on_a_spring_is_that_of_theory():
+    mass, K, B, period = 2.0, 1e5, 300.0, 0.04
+    robot = point_mass(mass, bilateral=True, material=xs.Material(K, B))
+    spring = Scenario("spring", robot, None, period, duration=8.0, ground=None, v0=[0.1, 0.0, 0.0])
+
+    def contracts(dt):  # x⁺ = x + dt v + dt²/2 a, v⁺ = v + dt a
+        a = np.array([-K, -B]) / mass
+        update = np.array([[1.0, dt], [0.0, 1.0]]) + np.outer([dt**2 / 2, dt], a)
+        return np.abs(np.linalg.eigvals(update)).max() < 1.0
+
+    theory = next(dt for dt in period / 2.0 ** np.arange(12) if contracts(dt))
+    rows = stability.halve(period, 1e-5, lambda dt: stability.try_step(spring, dt, integrator=xs.ExplicitEuler()))
+    found = stability.conclude(rows)
+    assert found["largest bounded dt"] == pytest.approx(theory) != period
+    assert stability.try_step(spring, period, integrator=xs.Expo())["on task"]
+
+
+# Forces.
+
+
+@pytest.mark.parametrize("case", forces.IMPACTS)
+def test_the_predicted_force_is_the_true_one_within_two_percent_over_20_ms(case):
+    table = pd.DataFrame(forces.prediction(case, 1e-3 / 64, NOWHERE))
+    assert set(table["foot"]) == set(xs.load_robot("solo12").feet)
+    assert table["t"].max() == pytest.approx(forces.HORIZON, rel=0.01)
+    assert np.abs(table["predicted"] - table["true"]).max() < 0.02 * table["true"].max()
+    assert table["true"].iloc[0] == pytest.approx(300.0 * forces.IMPACTS[case], rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("speed", [0.02, 1.0])
+def test_the_force_jumps_by_damping_times_speed(speed):
+    for row in forces.jump(speed, 1e-3 / 2048, NOWHERE):
+        assert row["force"] == pytest.approx(300.0 * speed, rel=0.01)
+    for row in forces.jump(speed, 1e-3, NOWHERE):
+        assert row["force"] == pytest.approx(row["latest"], rel=0.02)
+        assert row["force"] > 1.3 * row["theory"]
+
+
+@pytest.mark.parametrize(("K", "B"), [(1e5, 100.0), (1e5, 300.0), (1e4, 50.0)])
+def test_a_slipping_anchor_catches_up_at_the_rate_of_stiffness_over_damping(K, B):
+    t, difference = forces.slip_by_continuous_law(K, B, 0.01, 1e-5)
+    rate = np.polyfit(t, np.log(np.abs(difference)), 1)[0]
+    assert rate == pytest.approx(-K / B, rel=1e-4)
+    first = difference[0]
+    t, difference = forces.slip_in_simulator(K, B, 0.01, 1e-5)
+    assert difference[0] == pytest.approx(first, rel=0.01)
+    assert np.abs(difference[1:]).max() < 1e-12
+
+
+def test_normal_forces_of_the_trot_carry_its_weight_half_of_the_time():
+    table = pd.DataFrame(forces.foot_force("solo-trot", 1.3, 1.7, 1e-3, 1, NOWHERE))
+    robot = xs.load_robot("solo12")
+    weight = 9.81 * sum(body.mass for body in robot.model.inertias)
+    assert table["normal"].mean() == pytest.approx(weight / 4, rel=0.15)
+    assert 0.3 < (table["normal"] > 0.0).mean() < 0.8
+
+
+# Timing.
+
+
+def test_stages_add_up_to_the_step_and_the_paper_s_numbers_stand_beside(tmp_path):
+    notebook = Notebook(tmp_path)
+    (cell,) = timing._time_cells(("solo-trot",), quick=True)
+    notebook.write(cell, timing.times(2e-3, count=10, repeats=2, folder=tmp_path))
+    table = timing.tables(notebook, ("solo-trot",), quick=True)["timing"]
+    for variant in timing.LABELS:
+        rows = table[table["variant"] == variant].set_index("operation")
+        assert rows.drop("step")["share"].sum() == pytest.approx(1.0)
+        assert (rows["microseconds"] > 0.0).all()
+        assert ("kernel" in rows.index) == variant.startswith("Expo")
+    ours = table.set_index(["variant", "operation"])
+    assert ours.loc[("explicit Euler", "step"), "ratio to explicit Euler"] == 1.0
+    assert ours.loc[("Expo, 0 products", "kernel"), "paper share"] == pytest.approx(0.33, abs=0.01)
+    assert ours.loc[("Expo, not balanced", "kernel"), "paper share"] == pytest.approx(0.72, abs=0.01)
+    assert set(timing.figures({"timing": table})) == {"timing"}
+
+
+def test_balancing_lowers_the_norm_but_not_below_the_spectral_radius():
+    rows = timing.norms("solo-trot", 0.3, 0.05, NOWHERE)
+    assert {row["contacts"] for row in rows} >= {2, 4}
+    for row in rows:
+        assert 100.0 < row["norm before"] / row["norm after"] < 1000.0
+    setting = scenarios.get("solo-trot")
+    sim = xs.Simulator(setting.robot, setting.ground)
+    A = sim._core.contact_matrix()
+    balanced, _ = _core.balance(A)
+    radius = np.abs(np.linalg.eigvals(A)).max()
+    assert np.abs(np.linalg.eigvals(balanced)).max() == pytest.approx(radius, rel=1e-9)
+    assert radius < timing.norm1(balanced) < timing.norm1(A)
+    assert timing.norm1(A) == np.linalg.norm(A, 1)
+
+
+# Figures.
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_figures_show_what_diverged_or_is_missing(bad):
+    row = {"sweep": "stiffness", "K": 1e5, "B": 300.0, "damping ratio": 0.5, "variant": "Expo", "dt": 2e-3}
+    row |= {"truth": "own", "mean": 1e-2, "median": 1e-3}
+    lost = row | {"variant": "explicit Euler", "mean": bad, "median": bad}
+    stable = {"scenario": "solo-squat", "variant": "Expo", "control period": 0.04, "largest bounded dt": 0.04}
+    stable |= {"largest dt on task": 0.04, "paper dt": 0.04}
+    never = stable | {"variant": "RK4", "largest bounded dt": np.nan, "largest dt on task": np.nan, "paper dt": np.nan}
+    drawn = stiffness.figures({"stiffness": pd.DataFrame([row, lost])})
+    drawn |= stability.figures({"stability": pd.DataFrame([stable, never])})
+    assert set(drawn) == {"stiffness_own", "stability"}
+    for figure in drawn.values():
+        figure.draw_without_rendering()
+    crosses = [line for line in drawn["stiffness_own"].axes[0].lines if line.get_marker() == "x"]
+    assert [list(line.get_xdata()) for line in crosses] == [[1e5]]
+
+
+def test_labels_keep_their_distance_and_their_order():
+    places = style.spread(np.array([0.1, 0.11, 0.12, 0.5, 0.95, 0.96]), 0.1)
+    assert np.diff(places).min() >= 0.1 - 1e-12
+    assert places[3] == 0.5
+    assert places[:3].mean() == pytest.approx(0.11)
+
+
+def test_forces_from_cells_to_figures(tmp_path):
+    notebook = Notebook(tmp_path)
+    cells = forces._cells((), quick=True)
+    compute([cells["slip_decay"], cells["force_jump"][:3]], notebook)
+    tables = forces.tables(notebook, (), quick=True)
+    drawn = forces.figures(tables)
+    assert set(drawn) == {"slip_decay", "force_jump"}
+    for figure in drawn.values():
+        figure.draw_without_rendering()
