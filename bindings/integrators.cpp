@@ -27,9 +27,18 @@ void bind_integrators(nb::module_& m) {
   nb::enum_<Expo::PositionUpdate>(m, "PositionUpdate")
       .value("DOUBLE_AVERAGE", Expo::PositionUpdate::kDoubleAverage)
       .value("SINGLE_AVERAGE", Expo::PositionUpdate::kSingleAverage);
+  nb::enum_<Expo::Transitions>(m, "Transitions")
+      .value("RESOLVED", Expo::Transitions::kResolved)
+      .value("AVERAGED", Expo::Transitions::kAveraged);
   nb::class_<IntegratorFactory>(m, "IntegratorFactory");
 
-  bind_integrator<Expo, ContactKernel, Expo::PositionUpdate>(m, "expo", nb::arg("kernel"), nb::arg("position_update"));
+  m.def(
+      "expo",
+      [](const ContactKernel& kernel, Expo::PositionUpdate position_update, Expo::Transitions transitions, int order) {
+        const Expo::Options options{kernel, position_update, transitions, order};
+        return IntegratorFactory{[=]() -> std::unique_ptr<Integrator> { return std::make_unique<Expo>(options); }};
+      },
+      nb::arg("kernel"), nb::arg("position_update"), nb::arg("transitions"), nb::arg("order"));
   bind_integrator<ExplicitEuler>(m, "explicit_euler");
   bind_integrator<SemiImplicitEuler>(m, "semi_implicit_euler");
   bind_integrator<RungeKutta4>(m, "runge_kutta4");

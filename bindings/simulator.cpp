@@ -132,11 +132,19 @@ void bind_simulator(nb::module_& m) {
       .def_ro("converged", &NewtonInfo::converged)
       .def_ro("residual", &NewtonInfo::residual);
 
-  nb::class_<NewtonStatistics>(m, "NewtonStatistics")
-      .def_ro("steps", &NewtonStatistics::steps)
-      .def_ro("iterations", &NewtonStatistics::iterations)
-      .def_ro("max_iterations", &NewtonStatistics::max_iterations)
-      .def_ro("not_converged", &NewtonStatistics::not_converged);
+  nb::class_<TransitionInfo>(m, "TransitionInfo")
+      .def_ro("resolved", &TransitionInfo::resolved)
+      .def_ro("micro_steps", &TransitionInfo::micro_steps)
+      .def_ro("events", &TransitionInfo::events)
+      .def_ro("limited", &TransitionInfo::limited);
+
+  nb::class_<StepStatistics>(m, "StepStatistics")
+      .def_ro("steps", &StepStatistics::steps)
+      .def_ro("iterations", &StepStatistics::iterations)
+      .def_ro("max_iterations", &StepStatistics::max_iterations)
+      .def_ro("not_converged", &StepStatistics::not_converged)
+      .def_ro("resolved", &StepStatistics::resolved)
+      .def_ro("limited", &StepStatistics::limited);
 
   nb::class_<ContactSpec>(m, "ContactSpec")
       .def(
@@ -231,6 +239,7 @@ void bind_simulator(nb::module_& m) {
       .def_prop_ro("lam_pr", locked([](const Simulator& simulator) { return RowMatrixX3d(simulator.info().lam_pr); }))
       .def_prop_ro("lam_pr2", locked([](const Simulator& simulator) { return RowMatrixX3d(simulator.info().lam_pr2); }))
       .def_prop_ro("kernel_info", locked([](const Simulator& simulator) { return simulator.info().kernel; }))
+      .def_prop_ro("transition_info", locked([](const Simulator& simulator) { return simulator.info().transitions; }))
       .def_prop_ro("newton_info", locked([](const Simulator& simulator) { return simulator.info().newton; }))
       .def_prop_ro("statistics", locked([](const Simulator& simulator) { return simulator.statistics(); }))
       .def_prop_ro("divergence", locked([](const Simulator& simulator) { return simulator.divergence(); }));

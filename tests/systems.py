@@ -10,7 +10,9 @@ import exposim as xs
 import reference
 
 GRAVITY = 9.81
-INTEGRATORS = [each() for each in xs.Integrator.__subclasses__()]  # every registered scheme, with its defaults
+PAPER = xs.Expo(transitions="averaged")  # the paper's method
+# Every registered scheme with its defaults, and the versions of Expo.
+INTEGRATORS = [*(each() for each in xs.Integrator.__subclasses__()), xs.Expo(order=1), PAPER]
 REFERENCED = {  # those that the reference simulator knows
     xs.Expo: "expo",
     xs.ExplicitEuler: "explicit_euler",
@@ -20,7 +22,8 @@ REFERENCED = {  # those that the reference simulator knows
 
 
 def integrator_id(integrator):
-    return type(integrator).__name__
+    name = type(integrator).__name__
+    return f"{name}-{integrator.transitions}-{integrator.order}" if isinstance(integrator, xs.Expo) else name
 
 
 def point_mass(mass=2.0, **contact_point):

@@ -13,11 +13,11 @@ struct Scene {
   ContactSet contacts;
   Profiler profiler;
 
-  /// Applies the contact law at a new (q, v), once.
-  void commit(State& state) {
+  /// Applies the contact law at a new (q, v), once; p_end as in ContactSet::commit.
+  void commit(State& state, const Eigen::MatrixX3d* p_end = nullptr) {
     const Profiler::Scope scope(profiler, Stage::kContacts);
     dynamics.update_kinematics(state.q, state.v);
-    contacts.commit(dynamics, state);
+    contacts.commit(dynamics, state, p_end);
   }
 
   /// Returns to a state that was committed before.

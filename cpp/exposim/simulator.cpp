@@ -40,7 +40,8 @@ void Simulator::reset(const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
   scene_.commit(state_);
   next_ = state_;
   const auto rows = static_cast<Eigen::Index>(contacts.size());
-  info_ = StepInfo{{}, {}, Eigen::MatrixX3d::Zero(rows, 3), Eigen::MatrixX3d::Zero(rows, 3)};
+  const Eigen::MatrixX3d zero = Eigen::MatrixX3d::Zero(rows, 3);
+  info_ = StepInfo{{}, {}, {}, zero, zero, zero};
   statistics_ = {};
   scene_.profiler.clear();
   divergence_.reset();
@@ -54,15 +55,15 @@ void Simulator::set_state(const State& state) {
 
 bool Simulator::step(const Input& input, int n) {
   for (int i = 0; i < n; ++i) {
-    integrator_->advance(scene_, state_, input, dt_, next_.q, next_.v, info_);
+    next_.contacts = state_.contacts;
+    integrator_->advance(scene_, state_, input, dt_, next_, info_);
     next_.t = time_after(state_.t, dt_);
     if (!is_sane(next_)) {
       divergence_ = Divergence{next_.t, statistics_.steps + 1, next_.q, next_.v};
       scene_.evaluate(state_);
       return false;
     }
-    next_.contacts = state_.contacts;
-    scene_.commit(next_);
+    scene_.commit(next_, info_.transitions.resolved ? &info_.p_end : nullptr);
     std::swap(state_, next_);
 
     const NewtonInfo& newton = info_.newton;
@@ -70,13 +71,15 @@ bool Simulator::step(const Input& input, int n) {
     statistics_.iterations += newton.iterations;
     statistics_.max_iterations = std::max(statistics_.max_iterations, newton.iterations);
     statistics_.not_converged += newton.converged ? 0 : 1;
+    statistics_.resolved += info_.transitions.resolved ? 1 : 0;
+    statistics_.limited += info_.transitions.limited ? 1 : 0;
   }
   return true;
 }
 
 ContactDynamics Simulator::contact_dynamics(const Input& input) {
   ContactDynamics system;
-  system.update(scene_.dynamics, scene_.contacts, state_, input);
+  system.update(scene_.dynamics, scene_.contacts, state_, input, {});
   return system;
 }
 

@@ -19,12 +19,14 @@ struct Divergence {
   Eigen::VectorXd q, v;  ///< where it led
 };
 
-/// Newton's method over all steps since the last reset.
-struct NewtonStatistics {
+/// Of all steps since the last reset.
+struct StepStatistics {
   long steps = 0;
   long iterations = 0;
   int max_iterations = 0;
   long not_converged = 0;
+  long resolved = 0;  ///< transitions
+  long limited = 0;
 };
 
 /// A robot among surfaces, moved by one integrator at one step.
@@ -58,7 +60,7 @@ class Simulator {
   const ContactSet& contacts() const { return scene_.contacts; }
   Scene& scene() { return scene_; }
   Integrator& integrator() { return *integrator_; }
-  const NewtonStatistics& statistics() const { return statistics_; }
+  const StepStatistics& statistics() const { return statistics_; }
   const StepInfo& info() const { return info_; }
   const std::optional<Divergence>& divergence() const { return divergence_; }
   double dt() const { return dt_; }
@@ -71,7 +73,7 @@ class Simulator {
 
   State state_, next_;
   StepInfo info_;
-  NewtonStatistics statistics_;
+  StepStatistics statistics_;
   std::optional<Divergence> divergence_;
 };
 

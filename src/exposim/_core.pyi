@@ -84,10 +84,15 @@ class PositionUpdate(enum.Enum):
 
     SINGLE_AVERAGE = 1
 
+class Transitions(enum.Enum):
+    RESOLVED = 0
+
+    AVERAGED = 1
+
 class IntegratorFactory:
     pass
 
-def expo(kernel: ContactKernel, position_update: PositionUpdate) -> IntegratorFactory: ...
+def expo(kernel: ContactKernel, position_update: PositionUpdate, transitions: Transitions, order: int) -> IntegratorFactory: ...
 
 def explicit_euler() -> IntegratorFactory: ...
 
@@ -144,7 +149,20 @@ class NewtonInfo:
     @property
     def residual(self) -> float: ...
 
-class NewtonStatistics:
+class TransitionInfo:
+    @property
+    def resolved(self) -> bool: ...
+
+    @property
+    def micro_steps(self) -> int: ...
+
+    @property
+    def events(self) -> int: ...
+
+    @property
+    def limited(self) -> bool: ...
+
+class StepStatistics:
     @property
     def steps(self) -> int: ...
 
@@ -156,6 +174,12 @@ class NewtonStatistics:
 
     @property
     def not_converged(self) -> int: ...
+
+    @property
+    def resolved(self) -> int: ...
+
+    @property
+    def limited(self) -> int: ...
 
 class ContactSpec:
     def __init__(self, point: int, surface: Surface | None, material: Material, anchor: Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')] | None) -> None: ...
@@ -216,10 +240,13 @@ class Simulator:
     def kernel_info(self) -> KernelInfo: ...
 
     @property
+    def transition_info(self) -> TransitionInfo: ...
+
+    @property
     def newton_info(self) -> NewtonInfo: ...
 
     @property
-    def statistics(self) -> NewtonStatistics: ...
+    def statistics(self) -> StepStatistics: ...
 
     @property
     def divergence(self) -> Divergence | None: ...

@@ -19,13 +19,18 @@ class Integrator(ABC):
 
 @dataclass(frozen=True)
 class Expo(Integrator):
-    r"""First-order exponential integrator for stiff contacts.
+    r"""Exponential integrator for stiff contacts.
 
     Freezes :math:`A` and :math:`b` over the step and integrates the contact dynamics :math:`\dot x = A x + b`
-    exactly (``eq:contact_dyn``); the remaining dynamics are explicit. The averages of the contact forces are
-    projected on the friction cone. Choose it for stiff contacts and large steps.
+    exactly (``eq:contact_dyn``); the remaining dynamics are explicit. Where a contact may land, lift, slip or stick
+    within the step, it is followed through that in contact space. Choose it for stiff contacts and large steps.
 
     Args:
+        transitions: What becomes of contacts that change within a step. ``"resolved"``: they follow the continuous
+            contact law. ``"averaged"``, the paper's method: the average forces are projected on the friction cone, and
+            landings are noticed at the end of the step.
+        order: 1: the terms of the dynamics are those at the start of the step. 2: those at an estimate of its middle,
+            for a third more time; second order while no contact changes. By default 2, with averaged transitions 1.
         kernel: How the integrals are computed. ``"auto"``: in closed form where damping is proportional to stiffness,
             otherwise by the cheapest approximation that meets the tolerance. ``"modal"``: the closed form, refused for
             other materials. ``"expm"`` or ``Pade(degree)``: as in the paper.
@@ -40,9 +45,15 @@ class Expo(Integrator):
     tolerance: float = 1e-8
     balance: bool = True
     position_update: Literal["lam_pr2", "lam_pr"] = "lam_pr2"
+    transitions: Literal["resolved", "averaged"] = "resolved"
+    order: Literal[1, 2] | None = None
 
     def __post_init__(self) -> None:
         _contact_kernel(self.kernel, self.balance, self.tolerance)
+        _checks.choice("transitions", self.transitions, ("resolved", "averaged"))
+        if self.order is None:
+            object.__setattr__(self, "order", 2 if self.transitions == "resolved" else 1)
+        _checks.choice("order", self.order, (1, 2))
         _checks.choice("position_update", self.position_update, ("lam_pr2", "lam_pr"))
 
     def _build(self) -> _core.IntegratorFactory:
@@ -51,7 +62,10 @@ class Expo(Integrator):
             "lam_pr": _core.PositionUpdate.SINGLE_AVERAGE,
         }
         kernel = _contact_kernel(self.kernel, self.balance, self.tolerance)
-        return _core.expo(kernel, position_updates[self.position_update])
+        transitions = {"resolved": _core.Transitions.RESOLVED, "averaged": _core.Transitions.AVERAGED}
+        return _core.expo(
+            kernel, position_updates[self.position_update], transitions[self.transitions], self.order or 2
+        )
 
 
 @dataclass(frozen=True)

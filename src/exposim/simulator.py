@@ -198,6 +198,7 @@ class Simulator:
     def info(self) -> StepInfo:
         """What the last step did; zeros after a reset."""
         core, kernel, newton = self._core, self._core.kernel_info, self._core.newton_info
+        transitions = core.transition_info
         return StepInfo(
             kernel.products,
             kernel.degree,
@@ -208,6 +209,10 @@ class Simulator:
             newton.iterations,
             newton.converged,
             newton.residual,
+            transitions.resolved,
+            transitions.micro_steps,
+            transitions.events,
+            transitions.limited,
         )
 
     @property
@@ -215,7 +220,7 @@ class Simulator:
         """Of the steps since the last reset."""
         found = self._core.statistics
         mean = found.iterations / max(1, found.steps)
-        return Statistics(found.steps, mean, found.max_iterations, found.not_converged)
+        return Statistics(found.steps, mean, found.max_iterations, found.not_converged, found.resolved, found.limited)
 
     @property
     def profile(self) -> Profile:

@@ -21,6 +21,10 @@ class StepInfo:
         iterations: Newton steps of an implicit integrator.
         converged: Whether they reached the tolerance.
         residual: Norm of what is left of the implicit equation [m/s, rad/s].
+        resolved: Whether contacts were followed through the step because one might have changed.
+        micro_steps: That this took.
+        events: Landings, lift-offs, slips and sticks that were located within the step.
+        limited: More of them happened than are located in one step; the rest took effect up to a micro-step late.
     """
 
     products: int
@@ -32,6 +36,10 @@ class StepInfo:
     iterations: int
     converged: bool
     residual: float
+    resolved: bool
+    micro_steps: int
+    events: int
+    limited: bool
 
 
 @dataclass(frozen=True)
@@ -43,9 +51,13 @@ class Statistics:
         mean_iterations: Newton steps of an implicit integrator per step.
         max_iterations: Newton steps in the worst step.
         not_converged: Steps in which Newton's method did not reach the tolerance.
+        resolved: Steps in which contacts were followed through changes.
+        limited: Steps with more changes than are located in one.
     """
 
     steps: int
     mean_iterations: float
     max_iterations: int
     not_converged: int
+    resolved: int
+    limited: int

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 import exposim as xs
 from systems import (
     GRAVITY,
+    PAPER,
     block,
     downhill,
     on_slope,
@@ -120,7 +121,7 @@ def test_a_contact_noticed_late_rests_at_the_depth_that_its_anchor_rule_says():
     """ "surface" rests at m g / K whatever the step; "detected", the paper's choice, depends on it."""
     depths = {}
     for anchor in ("surface", "detected"):
-        sim = xs.Simulator(point_mass(MASS), xs.HalfSpace(xs.Material(K, 2000.0)), xs.Expo(), 1e-2, anchor=anchor)
+        sim = xs.Simulator(point_mass(MASS), xs.HalfSpace(xs.Material(K, 2000.0)), PAPER, 1e-2, anchor=anchor)
         sim.reset([0.0, 0.0, 1e-3])
         sim.step(n=300)
         depths[anchor] = -sim.contacts[0].position[2]

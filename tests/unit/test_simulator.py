@@ -145,7 +145,7 @@ def test_without_contact_nothing_is_spent_on_the_exponential(sim):
 
 
 def test_the_average_forces_explain_the_change_of_momentum():
-    sim = xs.Simulator(block(mass=2.0), xs.HalfSpace(xs.Material(friction=0.2)), dt=5e-3)
+    sim = xs.Simulator(block(mass=2.0), xs.HalfSpace(xs.Material(friction=0.2)), xs.Expo(order=1), dt=5e-3)
     sim.reset([0, 0, 0.0499, 0, 0, 0, 1], [0.5, 0.1, -0.1, 0, 0, 0])
     sim.step()
     impulse = sim.dt * (sim.info.lam_pr.sum(axis=0) + np.array([0, 0, -2.0 * 9.81]))
@@ -258,8 +258,8 @@ def test_a_long_run_can_be_interrupted():
 
 def test_a_simulator_tells_what_it_is(sim):
     assert repr(sim) == (
-        "Simulator('solo12', Expo(kernel='auto', tolerance=1e-08, balance=True, position_update='lam_pr2'), "
-        "dt=0.005 s, t=0 s)"
+        "Simulator('solo12', Expo(kernel='auto', tolerance=1e-08, balance=True, position_update='lam_pr2', "
+        "transitions='resolved', order=2), dt=0.005 s, t=0 s)"
     )
 
 

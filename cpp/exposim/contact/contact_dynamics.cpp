@@ -25,14 +25,21 @@ ContactDynamics::ContactDynamics(const MatrixXd& Upsilon, const Eigen::VectorXd&
     point.ddp_bar = ddp_bar.segment<3>(row);
     points_.push_back(point);
   }
+  active_bodies_ = bodies_.size();
+  active_size_ = m;
 }
 
-void ContactDynamics::update(Dynamics& dynamics, const ContactSet& contacts, const State& state, const Input& input) {
-  dynamics.update_terms(state.q, state.v);
-  dynamics.applied_force(state.v, input, w_);
+void ContactDynamics::update(Dynamics& dynamics, const ContactSet& contacts, const State& state, const Input& input,
+                             const std::vector<std::size_t>& near, const Middle* middle) {
+  const Eigen::VectorXd& v = middle ? middle->v : state.v;
+  dynamics.update_terms(middle ? middle->q : state.q, v);
+  dynamics.applied_force(v, input, w_);
   dynamics.solve_L_in_place(w_);
-  group_by_body(dynamics, contacts);
-  if (points_.empty()) return;
+  group_by_body(dynamics, contacts, near, middle == nullptr);
+  if (bodies_.empty()) {
+    rows_.clear();
+    return;
+  }
 
   const Index r = bodies_.back().first + bodies_.back().size;
   Y_.resize(state.v.size(), r);
@@ -46,58 +53,92 @@ void ContactDynamics::update(Dynamics& dynamics, const ContactSet& contacts, con
   dynamics.supporting_dofs(joints_, rows_);
   dynamics.solve_L_in_place(Y_, rows_);
 
-  // YᵀY and Yᵀw: the products of each row with itself, added up; only what is left of the diagonal and on it.
+  // YᵀY: the products of each row with itself, added up; only what is left of the diagonal and on it.
   products_.setZero(r, r);
-  acceleration_.setZero(r);
   for (const Index i : rows_) {
     const double* const row = Y_.data() + i * r;
     for (Index a = 0; a < r; ++a) {
       double* const product = products_.data() + a * r;
       for (Index b = 0; b <= a; ++b) product[b] += row[a] * row[b];
     }
-    acceleration_ += w_(i) * Y_.row(i).transpose();
   }
   Upsilon_body_ = products_.selfadjointView<Eigen::Lower>();
-  for (Point& point : points_) {
-    const ContactMotion& motion = contacts.motion(point.contact);
-    const ContactState& anchor = state.contacts[point.contact];
-    point.delta_p = motion.p - anchor.p0;
-    point.delta_dp = motion.dp - anchor.dp0;
-    point.ddp_bar = point_of(point, acceleration_) + dynamics.point_drift(bodies_[point.body].joint, motion.p);
+  for (std::vector<Point>* const points : {&points_, &near_}) {
+    for (Point& point : *points) {
+      const ContactMotion& motion = contacts.motion(point.contact);
+      const ContactState& anchor = state.contacts[point.contact];
+      point.delta_p = motion.p - anchor.p0;
+      point.delta_dp = motion.dp - anchor.dp0;
+    }
+  }
+  update_free_accelerations(dynamics);
+}
+
+void ContactDynamics::update_bias(Dynamics& dynamics, const Input& input, const Eigen::VectorXd& q,
+                                  const Eigen::VectorXd& v) {
+  dynamics.update_bias(q, v);
+  dynamics.applied_force(v, input, w_);
+  dynamics.solve_L_in_place(w_);
+  update_free_accelerations(dynamics);
+}
+
+void ContactDynamics::update_free_accelerations(const Dynamics& dynamics) {
+  acceleration_.setZero(Y_.cols());
+  for (const Index i : rows_) acceleration_ += w_(i) * Y_.row(i).transpose();
+  for (std::vector<Point>* const points : {&points_, &near_}) {
+    for (Point& point : *points) {
+      const Body& body = bodies_[point.body];
+      point.ddp_bar = point_of(point, acceleration_) + dynamics.point_drift(body.joint, body.origin + point.arm);
+    }
   }
 }
 
-void ContactDynamics::group_by_body(const Dynamics& dynamics, const ContactSet& contacts) {
+void ContactDynamics::group_by_body(const Dynamics& dynamics, const ContactSet& contacts,
+                                    const std::vector<std::size_t>& near, bool at_start) {
   bodies_.clear();
   joints_.clear();
   points_.resize(contacts.active().size());
+  near_.resize(near.size());
   for (std::size_t k = 0; k < points_.size(); ++k) {
-    Point& point = points_[k];
-    point.contact = contacts.active()[k];
-    const ContactMotion& motion = contacts.motion(point.contact);
-    const ContactLaw& law = contacts.pair(point.contact).law;
-    point.K = law.stiffness(motion.n);
-    point.B = law.damping(motion.n);
-
-    const std::size_t joint = contacts.joint(dynamics, point.contact);
-    const auto found = std::find_if(bodies_.begin(), bodies_.end(), [&](const Body& b) { return b.joint == joint; });
-    point.body = static_cast<std::size_t>(found - bodies_.begin());
-    if (found == bodies_.end()) {
-      bodies_.push_back({joint, 0, 1, motion.p});
-      joints_.push_back(joint);
-    } else {
-      found->size += 1;
-      found->origin += motion.p;
-    }
+    place(points_[k], contacts.active()[k], dynamics, contacts, at_start);
   }
+  active_bodies_ = bodies_.size();
+  for (std::size_t k = 0; k < near_.size(); ++k) place(near_[k], near[k], dynamics, contacts, at_start);
+
   Index first = 0;
-  for (Body& body : bodies_) {  // size is the number of points so far
+  for (std::size_t b = 0; b < bodies_.size(); ++b) {
+    Body& body = bodies_[b];  // size is the number of points so far
     body.origin /= static_cast<double>(body.size);
     body.size = body.size == 1 ? 3 : 6;
     body.first = first;
     first += body.size;
+    if (b + 1 == active_bodies_) active_size_ = first;
   }
-  for (Point& point : points_) point.arm = contacts.motion(point.contact).p - bodies_[point.body].origin;
+  if (active_bodies_ == 0) active_size_ = 0;
+  for (std::vector<Point>* const points : {&points_, &near_}) {
+    for (Point& point : *points) point.arm -= bodies_[point.body].origin;  // was the position
+  }
+}
+
+void ContactDynamics::place(Point& point, std::size_t contact, const Dynamics& dynamics, const ContactSet& contacts,
+                            bool at_start) {
+  const ContactMotion& motion = contacts.motion(contact);
+  const ContactPair& pair = contacts.pair(contact);
+  point.contact = contact;
+  point.K = pair.law.stiffness(motion.n);
+  point.B = pair.law.damping(motion.n);
+  point.arm = at_start ? motion.p : Vector3d(dynamics.point_motion(pair.point).position + motion.arm);
+
+  const std::size_t joint = contacts.joint(dynamics, contact);
+  const auto found = std::find_if(bodies_.begin(), bodies_.end(), [&](const Body& b) { return b.joint == joint; });
+  point.body = static_cast<std::size_t>(found - bodies_.begin());
+  if (found == bodies_.end()) {
+    bodies_.push_back({joint, 0, 1, point.arm});
+    joints_.push_back(joint);
+  } else {
+    found->size += 1;
+    found->origin += point.arm;
+  }
 }
 
 Eigen::Matrix<double, 3, 6> ContactDynamics::G(const Point& point) const {
@@ -106,6 +147,13 @@ Eigen::Matrix<double, 3, 6> ContactDynamics::G(const Point& point) const {
   const Vector3d& a = point.arm;
   G.rightCols<3>() << 0.0, a.z(), -a.y(), -a.z(), 0.0, a.x(), a.y(), -a.x(), 0.0;  // ω × a
   return G;
+}
+
+Matrix3d ContactDynamics::Upsilon(const Point& i, const Point& j) const {
+  const Body &bi = bodies_[i.body], &bj = bodies_[j.body];
+  if (bi.size == 3 && bj.size == 3) return Upsilon_body_.block<3, 3>(bi.first, bj.first);
+  return G(i).leftCols(bi.size) * Upsilon_body_.block(bi.first, bj.first, bi.size, bj.size) *
+         G(j).leftCols(bj.size).transpose();
 }
 
 void ContactDynamics::full_system(MatrixXd& A, MatrixXd& b_x0) const {
@@ -117,20 +165,14 @@ void ContactDynamics::full_system(MatrixXd& A, MatrixXd& b_x0) const {
   b_x0.topLeftCorner(m, 1).setZero();
   for (Index i = 0; i < m / 3; ++i) {
     const Point& pi = points_[static_cast<std::size_t>(i)];
-    const Body& bi = bodies_[pi.body];
     b_x0.col(0).segment<3>(m + 3 * i) = pi.ddp_bar;
     b_x0.col(1).segment<3>(3 * i) = pi.delta_p;
     b_x0.col(1).segment<3>(m + 3 * i) = pi.delta_dp;
     for (Index j = 0; j < m / 3; ++j) {
       const Point& pj = points_[static_cast<std::size_t>(j)];
-      const Body& bj = bodies_[pj.body];
-      const Matrix3d Upsilon =
-          bi.size == 3 && bj.size == 3
-              ? Matrix3d(Upsilon_body_.block<3, 3>(bi.first, bj.first))
-              : Matrix3d(G(pi).leftCols(bi.size) * Upsilon_body_.block(bi.first, bj.first, bi.size, bj.size) *
-                         G(pj).leftCols(bj.size).transpose());
-      A.block<3, 3>(m + 3 * i, 3 * j).noalias() = -Upsilon * pj.K;
-      A.block<3, 3>(m + 3 * i, m + 3 * j).noalias() = -Upsilon * pj.B;
+      const Matrix3d Upsilon_ij = Upsilon(pi, pj);
+      A.block<3, 3>(m + 3 * i, 3 * j).noalias() = -Upsilon_ij * pj.K;
+      A.block<3, 3>(m + 3 * i, m + 3 * j).noalias() = -Upsilon_ij * pj.B;
     }
   }
 }

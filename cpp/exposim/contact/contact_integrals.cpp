@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace exposim {
 
@@ -48,16 +49,24 @@ double ContactIntegrals::proportional_damping(const ContactDynamics& system) {
   return c;
 }
 
-void ContactIntegrals::compute(const ContactDynamics& system, double dt) {
+void ContactIntegrals::compute(const ContactDynamics& system, double dt, bool bounded) {
   lam_bar_.resize(system.points().size());
   lam_bar2_.resize(system.points().size());
   x_int_.resize(6 * static_cast<Index>(system.points().size()));
   x_int2_.resize(x_int_.size());
+  deviation_.assign(system.points().size(), std::numeric_limits<double>::infinity());
   info_ = {};
-  if (options_.method == ContactKernel::Method::kDense) return by_full_system(system, dt);
-  const double c = proportional_damping(system);
-  if (c >= 0.0) return by_modes(system, c, dt);
-  by_tolerance(system, dt);
+  const bool dense = options_.method == ContactKernel::Method::kDense;
+  const double c = dense && !bounded ? -1.0 : proportional_damping(system);
+  if (c >= 0.0) {
+    by_modes(system, c, dt);
+    if (bounded) bound_deviations(system, dt);
+  }
+  if (dense) {
+    by_full_system(system, dt);
+  } else if (c < 0.0) {
+    by_tolerance(system, dt);
+  }
 }
 
 void ContactIntegrals::by_full_system(const ContactDynamics& system, double dt) {
@@ -72,10 +81,11 @@ void ContactIntegrals::by_full_system(const ContactDynamics& system, double dt) 
 void ContactIntegrals::by_modes(const ContactDynamics& system, double c, double dt) {
   update_body_stiffness(system);
   fit_bodies(system);
-  const MatrixXd& Upsilon = system.Upsilon_body();
-  half_.resize(Upsilon.rows(), Upsilon.cols());
-  S_.resize(Upsilon.rows(), Upsilon.cols());
-  for (std::size_t i = 0; i < system.bodies().size(); ++i) {
+  const Index r = system.active_size();
+  const auto Upsilon = system.Upsilon_body().topLeftCorner(r, r);
+  half_.resize(r, r);
+  S_.resize(r, r);
+  for (std::size_t i = 0; i < system.active_bodies(); ++i) {
     const Index first = system.bodies()[i].first;
     if (system.bodies()[i].size == 3) {
       half_.middleCols<3>(first) = Upsilon.middleCols<3>(first).lazyProduct(C_[i].topLeftCorner<3, 3>());
@@ -83,7 +93,7 @@ void ContactIntegrals::by_modes(const ContactDynamics& system, double c, double 
       half_.middleCols<6>(first) = Upsilon.middleCols<6>(first).lazyProduct(C_[i]);
     }
   }
-  for (std::size_t i = 0; i < system.bodies().size(); ++i) {
+  for (std::size_t i = 0; i < system.active_bodies(); ++i) {
     const Index first = system.bodies()[i].first;
     if (system.bodies()[i].size == 3) {
       S_.middleRows<3>(first) = C_[i].topLeftCorner<3, 3>().transpose().lazyProduct(half_.middleRows<3>(first));
@@ -112,8 +122,8 @@ void ContactIntegrals::by_tolerance(const ContactDynamics& system, double dt) {
   update_body_stiffness(system);
   fit_bodies(system);
   solve_Ct_in_place(system, start_);
-  const MatrixXd& Upsilon = system.Upsilon_body();
-  const Index r = Upsilon.rows();
+  const Index r = system.active_size();
+  const auto Upsilon = system.Upsilon_body().topLeftCorner(r, r);
   A_.setZero(2 * r, 2 * r);
   A_.topRightCorner(r, r).setIdentity();
   W_.setZero(2 * r, 3);  // w₁, w₀, x₀
@@ -180,7 +190,7 @@ void ContactIntegrals::by_tolerance(const ContactDynamics& system, double dt) {
 }
 
 void ContactIntegrals::update_body_stiffness(const ContactDynamics& system) {
-  C_.resize(system.bodies().size());
+  C_.resize(system.active_bodies());
   for (Matrix6d& C : C_) C.setZero();
   for (const ContactDynamics::Point& point : system.points()) {
     if (system.bodies()[point.body].size == 3) {
@@ -225,7 +235,7 @@ void ContactIntegrals::solve_Ct_in_place(const ContactDynamics& system, Eigen::R
 }
 
 void ContactIntegrals::fit_bodies(const ContactDynamics& system) {
-  start_.setZero(system.Upsilon_body().rows(), 3);
+  start_.setZero(system.active_size(), 3);
   for (const ContactDynamics::Point& point : system.points()) {
     system.add_wrench(point, point.K * point.delta_p, start_.col(0));
     system.add_wrench(point, point.K * point.delta_dp, start_.col(1));
@@ -255,6 +265,20 @@ void ContactIntegrals::integrate_points(const ContactDynamics& system, double dt
     dp_int += dt * (dp + dt / 2.0 * ddp);
     p_int2 += dt * dt / 2.0 * (p + dt / 3.0 * (dp + dt / 4.0 * ddp));
     dp_int2 += left - dt * p;
+  }
+}
+
+void ContactIntegrals::bound_deviations(const ContactDynamics& system, double dt) {
+  for (std::size_t k = 0; k < system.points().size(); ++k) {
+    const ContactDynamics::Point& point = system.points()[k];
+    // λ = K G C⁻ᵀ z, and ‖K^½ G C⁻ᵀ‖ ≤ 1 because C Cᵀ has GᵀKG among its terms.
+    const double K = point.K.diagonal().maxCoeff(), B = point.B.diagonal().maxCoeff();
+    deviation_[k] = std::sqrt(K) * modal_.radius();
+    if (system.bodies()[point.body].size == 3) continue;
+    // What the body does not explain moves freely.
+    const Vector3d dp = point.delta_dp - system.point_of(point, start_.col(1));
+    const Vector3d ddp = point.ddp_bar - system.point_of(point, start_.col(2));
+    deviation_[k] += dt * (K * dp.norm() + (B + 0.5 * K * dt) * ddp.norm());
   }
 }
 

@@ -26,11 +26,14 @@ class ContactIntegrals {
  public:
   explicit ContactIntegrals(const ContactKernel& kernel);
 
-  void compute(const ContactDynamics& system, double dt);
+  /// @param bounded also bound how far the forces go from their averages.
+  void compute(const ContactDynamics& system, double dt, bool bounded = false);
 
   /// λ̄ and λ̄̄ of the k-th active contact.
   const Eigen::Vector3d& lam_bar(std::size_t k) const { return lam_bar_[k]; }
   const Eigen::Vector3d& lam_bar2(std::size_t k) const { return lam_bar2_[k]; }
+  /// ‖λ(t) − λ̄‖ of the k-th active contact is never above this within the step; infinite where the modes are unknown.
+  double deviation(std::size_t k) const { return deviation_[k]; }
   /// ∫x and ∫∫x of all points: Δp of all, then Δṗ of all (eq:x_int_def).
   const Eigen::VectorXd& x_int() const { return x_int_; }
   const Eigen::VectorXd& x_int2() const { return x_int2_; }
@@ -53,6 +56,7 @@ class ContactIntegrals {
   void fit_bodies(const ContactDynamics& system);
   /// x_int and x_int2 from those of the bodies; what the bodies' motion leaves of a point moves freely.
   void integrate_points(const ContactDynamics& system, double dt);
+  void bound_deviations(const ContactDynamics& system, double dt);
   /// λ̄ = D x_int/dt, λ̄̄ = 2 D x_int2/dt².
   void average_forces(const ContactDynamics& system, double dt);
 
@@ -62,6 +66,7 @@ class ContactIntegrals {
   IntegralKernel dense_;
   Eigen::VectorXd x_int_, x_int2_;
   std::vector<Eigen::Vector3d> lam_bar_, lam_bar2_;
+  std::vector<double> deviation_;
 
   std::vector<Eigen::Matrix<double, 6, 6>> C_;  // per body, lower triangular
   Eigen::MatrixXd S_, half_;                    // S = CᵀΥC

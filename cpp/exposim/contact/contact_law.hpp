@@ -39,6 +39,7 @@ class ContactLaw {
       : material_(material), bilateral_(bilateral), anchor_rule_(anchor_rule), projection_(projection) {}
 
   bool bilateral() const { return bilateral_; }
+  const Material& material() const { return material_; }
 
   /// K and B in world axes: tangential part isotropic, normal part along n.
   Eigen::Matrix3d stiffness(const Eigen::Vector3d& n) const;

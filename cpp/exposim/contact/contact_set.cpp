@@ -25,9 +25,16 @@ void ContactSet::evaluate_within_step(const Dynamics& dynamics, const std::vecto
   update_forces(within_step_);
 }
 
-void ContactSet::commit(const Dynamics& dynamics, State& state) {
+void ContactSet::commit(const Dynamics& dynamics, State& state, const Eigen::MatrixX3d* p_end) {
   update_motions(dynamics);
-  for (std::size_t i = 0; i < size(); ++i) pairs_[i].law.commit(motions_[i], state.contacts[i]);
+  for (std::size_t i = 0; i < size(); ++i) {
+    ContactState& contact = state.contacts[i];
+    if (p_end && contact.slipping) {
+      const Vector3d moved = motions_[i].p - p_end->row(static_cast<Eigen::Index>(i)).transpose();
+      contact.p0 += moved - motions_[i].n.dot(moved) * motions_[i].n;
+    }
+    pairs_[i].law.commit(motions_[i], contact);
+  }
   update_forces(state.contacts);
 }
 

@@ -32,7 +32,9 @@ class ContactSet {
   /// Motion and force of every contact at a committed state. Needs dynamics.update_kinematics there.
   void evaluate(const Dynamics& dynamics, const State& state);
   /// Applies the law at a new (q, v), once, then evaluates.
-  void commit(const Dynamics& dynamics, State& state);
+  /// @param p_end if not null, where the contacts were when their states were found, one row each: anchors that slip
+  /// are carried along from there.
+  void commit(const Dynamics& dynamics, State& state, const Eigen::MatrixX3d* p_end = nullptr);
 
   /// Motion and force at a (q, v) within a step, by the law as it follows from the contacts at its start.
   void evaluate_within_step(const Dynamics& dynamics, const std::vector<ContactState>& start);

@@ -7,8 +7,7 @@ namespace exposim {
 /// What the Euler schemes share: v⁺ = v + dt v̇ with the contact forces of the present state.
 class Euler : public Integrator {
  public:
-  void advance(Scene& scene, const State& state, const Input& input, double dt, Eigen::VectorXd& q_next,
-               Eigen::VectorXd& v_next, StepInfo& info) final;
+  void advance(Scene& scene, const State& state, const Input& input, double dt, State& next, StepInfo& info) final;
 
  private:
   /// The displacement dq of q⁺ = q ⊕ dq.

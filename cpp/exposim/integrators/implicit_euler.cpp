@@ -20,8 +20,8 @@ Matrix3d skew(const Vector3d& a) {
 
 }  // namespace
 
-void ImplicitEuler::advance(Scene& scene, const State& state, const Input& input, double dt, VectorXd& q_next,
-                            VectorXd& v_next, StepInfo& info) {
+void ImplicitEuler::advance(Scene& scene, const State& state, const Input& input, double dt, State& next,
+                            StepInfo& info) {
   constexpr int kMaxHalvings = 10;
 
   current_.v = state.v + dt * scene.acceleration(state.q, state.v, input);
@@ -52,8 +52,8 @@ void ImplicitEuler::advance(Scene& scene, const State& state, const Input& input
 
   if (stalled) evaluate(scene, state, input, dt, current_);
   info.hold_forces(scene.contacts);
-  q_next = current_.q;
-  v_next = current_.v;
+  next.q = current_.q;
+  next.v = current_.v;
 }
 
 void ImplicitEuler::linearise(Scene& scene, const State& state, const Input& input, double dt, const VectorXd& v_next,

@@ -18,8 +18,7 @@ class ImplicitEuler final : public Integrator {
   /// @param tolerance on ‖g‖ [m/s, rad/s].
   ImplicitEuler(double tolerance, int max_iterations) : tolerance_(tolerance), max_iterations_(max_iterations) {}
 
-  void advance(Scene& scene, const State& state, const Input& input, double dt, Eigen::VectorXd& q_next,
-               Eigen::VectorXd& v_next, StepInfo& info) override;
+  void advance(Scene& scene, const State& state, const Input& input, double dt, State& next, StepInfo& info) override;
 
   /// g and ∂g/∂v⁺ at v_next, for tests.
   void linearise(Scene& scene, const State& state, const Input& input, double dt, const Eigen::VectorXd& v_next,

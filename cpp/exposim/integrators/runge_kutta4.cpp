@@ -2,8 +2,8 @@
 
 namespace exposim {
 
-void RungeKutta4::advance(Scene& scene, const State& state, const Input& input, double dt, Eigen::VectorXd& q_next,
-                          Eigen::VectorXd& v_next, StepInfo& info) {
+void RungeKutta4::advance(Scene& scene, const State& state, const Input& input, double dt, State& next,
+                          StepInfo& info) {
   const auto move = [&](const Eigen::VectorXd& from, const auto& displacement, Eigen::VectorXd& to) {
     const Profiler::Scope scope(scene.profiler, Stage::kIntegration);
     dq_ = displacement;
@@ -33,9 +33,9 @@ void RungeKutta4::advance(Scene& scene, const State& state, const Input& input, 
   v_[3] = state.v + dt * dv_[2];
   evaluate(3);
 
-  v_next = state.v + dt / 6.0 * (dv_[0] + 2.0 * dv_[1] + 2.0 * dv_[2] + dv_[3]);
+  next.v = state.v + dt / 6.0 * (dv_[0] + 2.0 * dv_[1] + 2.0 * dv_[2] + dv_[3]);
   move(state.q, dt / 12.0 * (3.0 * v_[0] + 2.0 * v_[1] + 2.0 * v_[2] - v_[3]), halfway_);
-  move(halfway_, dt / 12.0 * (-v_[0] + 2.0 * v_[1] + 2.0 * v_[2] + 3.0 * v_[3]), q_next);
+  move(halfway_, dt / 12.0 * (-v_[0] + 2.0 * v_[1] + 2.0 * v_[2] + 3.0 * v_[3]), next.q);
 }
 
 }  // namespace exposim

@@ -19,8 +19,7 @@ namespace exposim {
 /// no contact changes, first order through changes; explicit, so stable only for small steps.
 class RungeKutta4 final : public Integrator {
  public:
-  void advance(Scene& scene, const State& state, const Input& input, double dt, Eigen::VectorXd& q_next,
-               Eigen::VectorXd& v_next, StepInfo& info) override;
+  void advance(Scene& scene, const State& state, const Input& input, double dt, State& next, StepInfo& info) override;
 
  private:
   std::array<Eigen::VectorXd, 4> q_, v_, dv_;  // of the stages

@@ -10,6 +10,34 @@ namespace exposim {
 
 using Eigen::Index;
 
+namespace {
+
+/// Largest distance of z = y + c y' from its mean over [0, t], from above.
+///
+/// z moves like y: z(s) = z0 + (f − ω z0) G1(s) + z0' G(s). G is never above 1/√ω or s; where it has not yet crossed
+/// zero (overdamped, or before half a period), it is not negative and G1 rises.
+double distance_from_mean(double omega, double c, double t, double y0, double dy0, double f, double z_mean, double G1) {
+  const double z0 = y0 + c * dy0, dz0 = dy0 + c * (f - omega * z0), push = f - omega * z0;
+  const bool overdamped = c * c * omega >= 4.0;
+  constexpr double kPi = 3.14159265358979323846;
+  const bool positive = overdamped || omega * t * t < kPi * kPi;
+  double G_max = std::min(t, 1.0 / std::sqrt(omega));
+  if (overdamped) G_max = std::min(G_max, 2.0 / (c * omega));
+  const double G_min = positive ? 0.0 : -G_max;
+  const double G1_max = positive ? G1 : std::min(t * t / 2.0, 2.0 / omega);
+  double lowest = z0 + std::min(0.0, push * G1_max) + std::min(dz0 * G_min, dz0 * G_max);
+  double highest = z0 + std::max(0.0, push * G1_max) + std::max(dz0 * G_min, dz0 * G_max);
+  if (!positive) {  // several swings: within their envelope around the equilibrium
+    const double centre = f / omega, rate = 0.5 * c * omega;
+    const double envelope = std::hypot(z0 - centre, (dz0 + rate * (z0 - centre)) / std::sqrt(omega - rate * rate));
+    lowest = std::max(lowest, centre - envelope);
+    highest = std::min(highest, centre + envelope);
+  }
+  return std::max(highest - z_mean, z_mean - lowest);
+}
+
+}  // namespace
+
 void ModalKernel::compute(const Eigen::MatrixXd& S, double c, const Eigen::MatrixX3d& start, double t) {
   resize(S.rows());
   work_ = S;
@@ -19,6 +47,7 @@ void ModalKernel::compute(const Eigen::MatrixXd& S, double c, const Eigen::Matri
     result_.setConstant(std::numeric_limits<double>::quiet_NaN());
     return;
   }
+  double square = 0.0;
   for (Index i = 0; i < n_; ++i) {
     omega_(i) = std::max(omega_(i), 0.0);
     const double damping = c * omega_(i);
@@ -27,7 +56,11 @@ void ModalKernel::compute(const Eigen::MatrixXd& S, double c, const Eigen::Matri
     // ∫y' = y(t) − y(0) and ∫∫y' = ∫y − t y(0), without taking the difference.
     vectors_[i] << y0 * (g.G + damping * g.G1) + dy0 * g.G1 + f * g.G2, -omega_(i) * g.G1 * y0 + dy0 * g.G + f * g.G1,
         y0 * (g.G1 + damping * g.G2) + dy0 * g.G2 + f * g.G3, -omega_(i) * g.G2 * y0 + dy0 * g.G1 + f * g.G2;
+    const double z_mean = (vectors_[i](0) + c * vectors_[i](1)) / t;
+    const double off = distance_from_mean(omega_(i), c, t, y0, dy0, f, z_mean, g.G1);
+    square += off * off;
   }
+  radius_ = std::sqrt(square);
   transform_back();
   for (Index i = 0; i < n_; ++i) result_.row(i) = vectors_[i];
 }

@@ -19,6 +19,8 @@ class ModalKernel {
 
   /// Columns ∫y, ∫y', ∫∫y, ∫∫y'.
   const Eigen::MatrixX4d& result() const { return result_; }
+  /// ‖z(s) − z̄‖ ≤ radius() for all 0 ≤ s ≤ t, where z = y + c y' and z̄ is its mean.
+  double radius() const { return radius_; }
   /// Eigenvalues of S, in no order, not below zero.
   const Eigen::VectorXd& omega() const { return omega_; }
 
@@ -49,6 +51,7 @@ class ModalKernel {
   std::vector<Sweep> sweeps_;
   std::vector<Row, Eigen::aligned_allocator<Row>> vectors_;
   Eigen::MatrixX4d result_;
+  double radius_ = 0.0;
 };
 
 }  // namespace exposim

@@ -71,6 +71,10 @@ void Dynamics::update_terms(const VectorXd& q, const VectorXd& v) {
   inverse_root_D_ = pin_->data.D.cwiseSqrt().cwiseInverse();
 }
 
+void Dynamics::update_bias(const VectorXd& q, const VectorXd& v) {
+  pinocchio::nonLinearEffects(pin_->model, pin_->data, ConstRef(q), ConstRef(v));
+}
+
 void Dynamics::point_jacobian_transpose(std::size_t joint, const Vector3d& p, Eigen::Ref<RowMatrixXd> Jt) const {
   Jt.setZero();
   for_each_supporting_dof(pin_->model, joint, [&](int i) {
@@ -152,6 +156,15 @@ void Dynamics::solve_Lt_in_place(Eigen::MatrixX2d& x) const {
       x(j, 0) -= U(k, j) * a;
       x(j, 1) -= U(k, j) * b;
     }
+  }
+}
+
+void Dynamics::solve_Lt_in_place(VectorXd& x) const {
+  const MatrixXd& U = pin_->data.U;
+  x.array() *= inverse_root_D_.array();
+  for (Eigen::Index k = 0; k + 1 < x.size(); ++k) {
+    const Eigen::Index end = k + pin_->data.nvSubtree_fromRow[static_cast<std::size_t>(k)];
+    for (Eigen::Index j = k + 1; j < end; ++j) x(j) -= U(k, j) * x(k);
   }
 }
 

@@ -49,6 +49,8 @@ class Dynamics {
 
   /// M, its Cholesky factor, h and the joint Jacobians.
   void update_terms(const Eigen::VectorXd& q, const Eigen::VectorXd& v);
+  /// h alone, at another velocity.
+  void update_bias(const Eigen::VectorXd& q, const Eigen::VectorXd& v);
   // Of the last update_terms:
   /// Transposed Jacobian of the point of a body that is now at p (world), into nv × 3.
   void point_jacobian_transpose(std::size_t joint, const Eigen::Vector3d& p, Eigen::Ref<RowMatrixXd> Jt) const;
@@ -66,6 +68,7 @@ class Dynamics {
   void solve_L_in_place(Eigen::VectorXd& x) const;
   /// Solves Lᵀ y = x in place.
   void solve_Lt_in_place(Eigen::MatrixX2d& x) const;
+  void solve_Lt_in_place(Eigen::VectorXd& x) const;
 
   /// Forward dynamics with forces on the bodies, in O(n). Uses the placements of update_kinematics at (q, v).
   void clear_forces();

@@ -96,7 +96,7 @@ def jump(speed: float, dt: float, folder: Path) -> Rows:
     """
     robot = load_robot("solo12")
     ground = HalfSpace()
-    sim = Simulator(robot, ground, Expo(), dt)
+    sim = Simulator(robot, ground, Expo(transitions="averaged"), dt)
     lowest = min(contact.position[2] for contact in sim.contacts)
     q, v = robot.q0, np.zeros(robot.nv)
     q[2] += 1e-9 - lowest

@@ -19,7 +19,6 @@ from exposim.scenarios.walking import Side, Step, WalkingPattern
 from exposim.trajectory import Trajectory
 
 CONTROL_PERIOD = 0.04  # [s] as in the paper
-DT = 0.01  # [s] the largest of 40, 20, 10, … ms at which Expo walks
 STRIDE = 0.15  # [m]
 DURATION = 5.0  # [s]
 FEET: dict[Side, str] = {"left": "LAnkleRoll", "right": "RAnkleRoll"}
@@ -35,7 +34,6 @@ def scenario() -> Scenario:
         robot=robot,
         make_controller=lambda: controller(robot),
         control_period=CONTROL_PERIOD,
-        dt=DT,
         ground=ground,
         q0=pressed_into_ground(robot, ground.material),
         duration=DURATION,
