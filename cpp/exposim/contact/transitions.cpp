@@ -14,9 +14,8 @@ namespace {
 /// No open contact is expected to accelerate towards a surface by more than this within a step [m/s²].
 constexpr double kMaxAcceleration = 300.0;
 
-/// Micro-steps: as long as this [s], but no more of them to a step than follows.
-constexpr double kMicroStep = 62.5e-6;
-constexpr double kMaxMicroSteps = 32.0;
+/// Micro-steps of a step in which nothing is located.
+constexpr double kMicroSteps = 24.0;
 /// Events located in a step: these, and some for each contact.
 constexpr int kEventsPerStep = 16, kEventsPerContact = 4;
 
@@ -80,7 +79,7 @@ void TransitionResolver::resolve(const ContactDynamics& system, const ContactSet
     return track.mode == Mode::kSlipping || track.mode == Mode::kIdle;
   });
   const int most_events = kEventsPerStep + kEventsPerContact * static_cast<int>(tracks_.size());
-  const double longest = std::max(kMicroStep, dt / kMaxMicroSteps);
+  const double longest = dt / kMicroSteps;
   double left = dt;
   while (left > 1e-12 * dt) {
     const double count = std::max(1.0, std::ceil(left / longest - 1e-6));

@@ -22,7 +22,7 @@ double distance_from_mean(double omega, double c, double t, double y0, double dy
   constexpr double kPi = 3.14159265358979323846;
   const bool positive = overdamped || omega * t * t < kPi * kPi;
   double G_max = std::min(t, 1.0 / std::sqrt(omega));
-  if (overdamped) G_max = std::min(G_max, 2.0 / (c * omega));
+  if (overdamped) G_max = std::min(G_max, 2.0 / (c * omega + std::sqrt(omega * (c * c * omega - 4.0))));
   const double G_min = positive ? 0.0 : -G_max;
   const double G1_max = positive ? G1 : std::min(t * t / 2.0, 2.0 / omega);
   double lowest = z0 + std::min(0.0, push * G1_max) + std::min(dz0 * G_min, dz0 * G_max);
