@@ -13,7 +13,7 @@ import pytest
 import exposim as xs
 from exposim import _core, scenarios
 from exposim.experiments import forces, stability, stiffness, style, timing
-from exposim.experiments.cells import Notebook, compute
+from exposim.experiments.cells import Notebook
 from exposim.experiments.local_error import distance, ground_truth, local_errors
 from exposim.scenarios import Scenario
 from systems import point_mass
@@ -183,46 +183,6 @@ def test_the_largest_step_of_explicit_euler_on_a_spring_is_that_of_theory():
     assert stability.try_step(spring, period, integrator=xs.Expo())["on task"]
 
 
-# Forces.
-
-
-@pytest.mark.parametrize("case", forces.IMPACTS)
-def test_the_predicted_force_is_the_true_one_within_two_percent_over_20_ms(case):
-    table = pd.DataFrame(forces.prediction(case, 1e-3 / 64, NOWHERE))
-    assert set(table["foot"]) == set(xs.load_robot("solo12").feet)
-    assert table["t"].max() == pytest.approx(forces.HORIZON, rel=0.01)
-    assert np.abs(table["predicted"] - table["true"]).max() < 0.02 * table["true"].max()
-    assert table["true"].iloc[0] == pytest.approx(300.0 * forces.IMPACTS[case], rel=1e-3, abs=1e-3)
-
-
-@pytest.mark.parametrize("speed", [0.02, 1.0])
-def test_the_force_jumps_by_damping_times_speed(speed):
-    for row in forces.jump(speed, 1e-3 / 2048, NOWHERE):
-        assert row["force"] == pytest.approx(300.0 * speed, rel=0.01)
-    for row in forces.jump(speed, 1e-3, NOWHERE):
-        assert row["force"] == pytest.approx(row["latest"], rel=0.02)
-        assert row["force"] > 1.3 * row["theory"]
-
-
-@pytest.mark.parametrize(("K", "B"), [(1e5, 100.0), (1e5, 300.0), (1e4, 50.0)])
-def test_a_slipping_anchor_catches_up_at_the_rate_of_stiffness_over_damping(K, B):
-    t, difference = forces.slip_by_continuous_law(K, B, 0.01, 1e-5)
-    rate = np.polyfit(t, np.log(np.abs(difference)), 1)[0]
-    assert rate == pytest.approx(-K / B, rel=1e-4)
-    first = difference[0]
-    t, difference = forces.slip_in_simulator(K, B, 0.01, 1e-5)
-    assert difference[0] == pytest.approx(first, rel=0.01)
-    assert np.abs(difference[1:]).max() < 1e-12
-
-
-def test_normal_forces_of_the_trot_carry_its_weight_half_of_the_time():
-    table = pd.DataFrame(forces.foot_force("solo-trot", 1.3, 1.7, 1e-3, 1, NOWHERE))
-    robot = xs.load_robot("solo12")
-    weight = 9.81 * sum(body.mass for body in robot.model.inertias)
-    assert table["normal"].mean() == pytest.approx(weight / 4, rel=0.15)
-    assert 0.3 < (table["normal"] > 0.0).mean() < 0.8
-
-
 # Timing.
 
 
@@ -241,6 +201,15 @@ def test_stages_add_up_to_the_step_and_the_paper_s_numbers_stand_beside(tmp_path
     assert ours.loc[("Expo, 0 products", "kernel"), "paper share"] == pytest.approx(0.33, abs=0.01)
     assert ours.loc[("Expo, not balanced", "kernel"), "paper share"] == pytest.approx(0.72, abs=0.01)
     assert set(timing.figures({"timing": table})) == {"timing"}
+
+
+def test_resolving_transitions_costs_what_resolved_steps_cost(tmp_path):
+    table = pd.DataFrame(timing.transitions(2e-3, count=60, repeats=2, folder=tmp_path)).set_index("variant")
+    ours, averaged = table.loc["Expo"], table.loc["Expo, averaged (paper)"]
+    assert averaged["ratio to averaged"] == 1.0 < ours["ratio to averaged"]
+    assert averaged["share resolved"] == averaged["micro-steps"] == 0.0 < ours["share resolved"] < 0.5
+    assert ours["micro-steps"] >= 24.0
+    assert (table["worst microseconds"] >= table["microseconds"]).all()
 
 
 def test_balancing_lowers_the_norm_but_not_below_the_spectral_radius():
@@ -283,14 +252,3 @@ def test_labels_keep_their_distance_and_their_order():
     assert np.diff(places).min() >= 0.1 - 1e-12
     assert places[3] == 0.5
     assert places[:3].mean() == pytest.approx(0.11)
-
-
-def test_forces_from_cells_to_figures(tmp_path):
-    notebook = Notebook(tmp_path)
-    cells = forces._cells((), quick=True)
-    compute([cells["slip_decay"], cells["force_jump"][:3]], notebook)
-    tables = forces.tables(notebook, (), quick=True)
-    drawn = forces.figures(tables)
-    assert set(drawn) == {"slip_decay", "force_jump"}
-    for figure in drawn.values():
-        figure.draw_without_rendering()

@@ -1,4 +1,4 @@
-"""The paper's experiments in cells: computed once, resumed, reported on one page, and started from the command line."""
+"""The paper's experiments in cells: computed once, resumed, and started from the command line."""
 
 import json
 import os
@@ -10,16 +10,12 @@ from pathlib import Path
 from time import monotonic, sleep
 from types import SimpleNamespace
 
-import numpy as np
-import pandas as pd
 import pytest
 
-import browser
 from command_line import exposim, fails, refused
 from exposim.cli.cell_progress import CellProgress
-from exposim.experiments import EXPERIMENTS, Notebook, Result, accuracy, compute, forces, report, results_page
-from exposim.experiments.cells import Cell, CellFailed
-from exposim.experiments.claims import evaluate
+from exposim.experiments import EXPERIMENTS, Notebook, accuracy, compute, forces
+from exposim.experiments.cells import FILE, Cell, CellFailed
 
 HERE = "test_reproduce"
 PATIENCE = 60.0  # [s]
@@ -32,6 +28,15 @@ def square(x, folder):
     with (folder / "calls").open("a") as calls:
         calls.write(f"{x}\n")
     return [{"x": x, "square": x * x}]
+
+
+def leave(x, folder):
+    (folder / f"left {x}").touch()
+    return [row | {FILE: f"left {x}"} for row in square(x, folder)]
+
+
+def threads(x, folder):
+    return [{"threads": os.environ.get("OMP_NUM_THREADS")}]
 
 
 def fail(x, folder):
@@ -90,6 +95,32 @@ def test_a_damaged_file_is_computed_again(damage, notebook):
     assert json.loads(file.read_text())["rows"] == [{"x": 0, "square": 0}]
 
 
+def test_a_cell_whose_file_is_gone_is_computed_again(notebook):
+    one = Cell(f"{HERE}:leave", {"x": 3})
+    compute([[one]], notebook)
+    compute([[one]], notebook)
+    assert calls(notebook) == ["3"]
+    (notebook.folder / "left 3").unlink()
+    assert notebook.read(one) is None
+    compute([[one]], notebook)
+    assert calls(notebook) == ["3", "3"]
+    assert (notebook.folder / "left 3").is_file()
+
+
+def test_ground_truths_name_their_files(tmp_path):
+    cell = Cell(f"{accuracy.HERE}:common_truth", {"scenario": "solo-trot", "duration": 0.01, "dt": 1e-3 / 32})
+    (row,) = cell.compute(tmp_path)
+    assert tmp_path / row[FILE] == accuracy.truth_file(tmp_path, cell.key)
+    assert (tmp_path / row[FILE]).is_file()
+
+
+def test_workers_do_not_start_threads_of_their_own(notebook, monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    compute([cells(2, "threads")], notebook, jobs=2)
+    assert {row["threads"] for row in notebook.rows(cells(2, "threads"))} == {"1"}
+    assert "OMP_NUM_THREADS" not in os.environ
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_error_names_its_cell_and_leaves_the_finished_ones(jobs, notebook):
     with pytest.raises(CellFailed, match=re.escape("fail 0.5: ArithmeticError: no 0.5 today")):
@@ -137,84 +168,6 @@ def test_progress_estimates_what_is_left(monkeypatch):
         now[0] = 100.0  # a quarter of two halves: 5 of 30
         progress.done(many[0])
     assert lines == ["2 of 6 cells · 8:20 left · square"]
-
-
-# The page.
-
-
-@pytest.fixture(scope="module")
-def made_up():
-    """Results of one experiment as it might be, with one that diverges and a disturbed time."""
-    rows = [
-        {
-            "scenario": scenario, "variant": label, "dt": dt, "truth": truth, "periods": 9, "mean": dt * factor,
-            "median": dt, "max": 1.0, "share of changes": 0.5, "diverged": 0.0, "seconds": 1e-5,
-            "real-time factor": dt / 1e-5, "iterations": 0.0, "not converged": 0.0, "disturbed": label == "RK4",
-        }
-        for scenario in ("solo-squat", "solo-trot", "solo-jump")
-        for label, factor in (("Expo", 1.0), ("RK4", np.inf), ("explicit Euler", 3.0), ("Expo, 0 products", 1.1))
-        for dt in (5e-4, 1e-3, 2e-3)
-        for truth in ("own", "common")
-    ]  # fmt: skip
-    truths = [{"scenario": "solo-trot", "dt": 1e-6, "left": 1e-9, "changing periods": 0.02}]
-    tables = {"accuracy": pd.DataFrame(rows), "truths": pd.DataFrame(truths)}
-    results = {"accuracy": Result(tables, accuracy.figures(tables))}
-    return report.Report(results, evaluate(tables), ("solo-squat", "solo-trot"), quick=True)
-
-
-@pytest.fixture(scope="module")
-def page(made_up, tmp_path_factory):
-    return report.write(made_up, tmp_path_factory.mktemp("report"))
-
-
-def test_the_page_needs_nothing_else(page):
-    text = page.read_text()
-    assert not re.search(r"https?://", text)
-    assert not re.search(r"@import|url\(|<script|<link", text)
-    sources = re.findall(r'src="([^"]*)', text)
-    assert len(sources) == 7
-    assert all(source.startswith("data:image/svg+xml;base64,") for source in sources)
-    assert all((page.parent / link).is_file() for link in re.findall(r'href="([^#"][^"]*)', text))
-
-
-def test_the_page_tells_claims_verdicts_and_disturbed_times(page, made_up):
-    text = page.read_text()
-    for verdict in made_up.verdicts:
-        assert verdict.claim.split(";")[0].replace("'", "&#x27;") in text
-    assert text.count("10 †") == 9
-    assert "--quick" in text
-    assert "not confirmed" in text and "not measured" in text
-
-
-def test_the_data_of_the_figures_are_beside_them(page, made_up):
-    for name, table in made_up.results["accuracy"].tables.items():
-        assert len(pd.read_csv(page.parent / "data" / f"{name}.csv")) == len(table)
-    for name in made_up.results["accuracy"].figures:
-        assert (page.parent / "figures" / f"{name}.svg").read_bytes().startswith(b"<?xml")
-        assert (page.parent / "figures" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.skipif(browser.CHROMIUM is None, reason="needs chromium")
-@pytest.mark.parametrize("width", [1200, 390])
-def test_the_page_fits_into_a_window(width, page):
-    with browser.Browser((width, 900)) as window, window.open(page.as_uri()) as tab:
-        assert tab.evaluate("[...document.images].every((image) => image.complete && image.naturalWidth > 100)")
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width
-        assert not tab.errors()
-        assert tab.requests() == [page.as_uri()]
-
-
-def test_the_page_of_the_documentation_is_short_and_its_pictures_small(made_up, tmp_path):
-    old = tmp_path / "images" / "results" / "gone.png"
-    old.parent.mkdir(parents=True)
-    old.touch()
-    text = results_page.write_page(made_up, tmp_path).read_text()
-    pictures = re.findall(r"!\[[^]]+\]\(([^)]+)\)", text)
-    assert {tmp_path / name for name in pictures} == set(tmp_path.glob("images/results/*.png"))
-    assert 0 < len(pictures) < 15
-    assert all((tmp_path / name).stat().st_size < 100_000 for name in pictures)
-    assert text.count("**not measured**") == sum(verdict.verdict == "not measured" for verdict in made_up.verdicts)
-    assert "cores" in text
 
 
 # The command.

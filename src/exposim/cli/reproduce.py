@@ -19,13 +19,15 @@ from exposim.cli.console import Status, complain, out, say
 from exposim.cli.folders import RESULTS, make_folder
 from exposim.errors import InvalidArgument, ModelWarning, did_you_mean
 from exposim.experiments import EXPERIMENTS, SCENARIOS, Cell, Notebook, Result, compute, report, results_page
+from exposim.experiments.bars import evaluate_bars
 from exposim.experiments.cells import CellFailed
-from exposim.experiments.claims import Verdict, evaluate
+from exposim.experiments.claims import evaluate
+from exposim.experiments.verdicts import Verdict
 
 ALL = "all"
 CELLS = "cells"
 DEFAULT_FOLDER = RESULTS / "paper"
-COLOURS = {"confirmed": "green", "exceeded": "blue", "not confirmed": "red", "not measured": "dim"}
+COLOURS = {"confirmed": "green", "exceeded": "blue", "not confirmed": "red", "met": "green", "not met": "red"}
 
 
 def command(
@@ -90,11 +92,13 @@ def _compute(phases: Sequence[Sequence[Cell]], notebook: Notebook, jobs: int) ->
 
 
 def _report(results: dict[str, Result], chosen: tuple[str, ...], quick: bool, output: Path, docs: Path | None) -> None:
-    verdicts = evaluate({name: table for each in results.values() for name, table in each.tables.items()})
-    whole = report.Report(results, verdicts, chosen, quick)
+    tables = {name: table for each in results.values() for name, table in each.tables.items()}
+    verdicts, bars = evaluate(tables), evaluate_bars(tables)
+    whole = report.Report(results, verdicts, chosen, quick, bars)
     page = report.write(whole, output)
-    out().print(_table([verdict for verdict in verdicts if verdict.verdict != "not measured"]))
-    if missing := sorted({verdict.letter for verdict in verdicts if verdict.verdict == "not measured"}):
+    out().print(_table("the paper says", verdicts))
+    out().print(_table("bar of our own", bars))
+    if missing := sorted({verdict.letter for verdict in (*verdicts, *bars) if verdict.verdict == "not measured"}):
         say(f"not measured: {', '.join(missing)}", "dim")
     if quick:
         say("made with --quick: a look, not a measurement", "yellow")
@@ -105,13 +109,16 @@ def _report(results: dict[str, Result], chosen: tuple[str, ...], quick: bool, ou
         say(f"{'docs':11}{results_page.write_page(whole, docs)}")
 
 
-def _table(verdicts: Sequence[Verdict]) -> Table:
+def _table(asked: str, verdicts: Sequence[Verdict]) -> Table:
+    """Of what was measured."""
     table = Table(header_style="bold", box=box.SIMPLE_HEAD)
     table.add_column("")
-    table.add_column("the paper says", ratio=2)
+    table.add_column(asked, ratio=2)
     table.add_column("measured here", ratio=3)
     table.add_column("verdict", no_wrap=True)
     for each in verdicts:
+        if each.verdict == "not measured":
+            continue
         claim = f"{each.claim} ({each.method})" if each.method else each.claim
         table.add_row(each.letter, Text(claim), Text(each.measured), Text(each.verdict, COLOURS[each.verdict]))
     return table

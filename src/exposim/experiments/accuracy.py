@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import importlib
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from exposim import _core, scenarios
 from exposim.experiments.accuracy_figures import figures
-from exposim.experiments.cells import Cell, Notebook, Rows
+from exposim.experiments.cells import FILE, Cell, Notebook, Rows
 from exposim.experiments.local_error import GroundTruth, ground_truth, local_errors, summary
-from exposim.experiments.variants import DURATIONS, QUICK_DURATIONS, SCENARIOS, VARIANTS, steps_of
+from exposim.experiments.stopwatch import DISTURBED, core_state, speed_of_this_machine
+from exposim.experiments.variants import DURATIONS, OURS, QUICK_DURATIONS, SCENARIOS, VARIANTS, steps_of
 from exposim.integrators import ExplicitEuler
 from exposim.simulator import Simulator
 
@@ -30,20 +30,18 @@ COMMON_STEP = 1e-3 / 2048
 QUICK_COMMON_STEP = 1e-3 / 512
 REPEATS, QUICK_REPEATS = 15, 7  # of every timing
 LOOKED_AT = 4  # steps of a control period that are timed
-DISTURBED = 0.25  # a machine whose speed changes by more during a measurement is busy with something else
 ERROR_COLUMNS = [
     *("scenario", "variant", "dt", "truth", "periods"),
     *("mean", "median", "max", "share of changes", "diverged"),
 ]
 TIME_COLUMNS = ["scenario", "variant", "dt", "seconds", "iterations", "not converged", "disturbed"]
-TRUTH_COLUMNS = ["scenario", "dt", "left", "changing periods"]
+TRUTH_COLUMNS = ["scenario", "dt", "left", "Expo at 1/64 ms", "changing periods"]
 
 __all__ = [
     "common_truth",
     "errors",
     "figures",
     "phases",
-    "speed_of_this_machine",
     "tables",
     "times",
     "truth_file",
@@ -82,11 +80,20 @@ def common_truth(scenario: str, duration: float, dt: float, folder: Path) -> Row
     setting = scenarios.get(scenario)
     truth = ground_truth(setting, ExplicitEuler(), dt, duration)
     cell = Cell(f"{HERE}:common_truth", {"scenario": scenario, "duration": duration, "dt": dt})
-    truth.save(truth_file(folder, cell.key))
+    file = truth_file(folder, cell.key)
+    truth.save(file)
     coarser = local_errors(setting, ExplicitEuler(), 2 * dt, truth)
     # First order: what doubling the step adds is about what the step itself leaves.
+    other = local_errors(setting, VARIANTS[OURS].integrator, OWN_STEP, truth)
     return [
-        {"scenario": scenario, "dt": dt, "left": float(coarser.mean()), "changing periods": float(truth.changes.mean())}
+        {
+            "scenario": scenario,
+            "dt": dt,
+            "left": float(coarser.mean()),
+            "Expo at 1/64 ms": float(other.mean()),
+            "changing periods": float(truth.changes.mean()),
+            FILE: file.name,
+        }
     ]
 
 
@@ -134,8 +141,7 @@ def _measure(sim: Simulator, truth: GroundTruth, periods: Any, steps: int, repea
         looked_at = set(np.linspace(0, steps - 1, min(steps, LOOKED_AT)).astype(int))
         for step in range(steps):
             if step in looked_at and not sim.diverged:
-                s = sim.state
-                states.append(_core.State(s.t, s.q, s.v, s.active, s.slipping, s.p0, s.dp0))
+                states.append(core_state(sim.state))
                 torques.append(truth.tau[i])
             sim.step(truth.tau[i])
         done = sim.statistics
@@ -152,17 +158,6 @@ def _measure(sim: Simulator, truth: GroundTruth, periods: Any, steps: int, repea
         "not converged": failed / max(1, taken),
         "disturbed": typical > (1.0 + DISTURBED) * best,
     }
-
-
-def speed_of_this_machine() -> float:
-    """Seconds of a fixed piece of work: should be the same before and after a measurement."""
-    a = np.arange(40_000.0).reshape(200, 200) % 7.0
-    samples = []
-    for _ in range(15):
-        start = perf_counter()
-        _ = a @ a
-        samples.append(perf_counter() - start)
-    return float(np.median(samples))
 
 
 def truth_file(folder: Path, key: str) -> Path:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,22 +12,24 @@ import numpy as np
 from exposim._checks import Array
 from exposim.experiments.style import (
     BLACK,
-    BLUE,
+    GREEN,
     GREY,
+    INK,
     ORANGE,
     PAGE,
     PURPLE,
+    SKY,
     SMALL,
     VERMILION,
-    colour_of,
     label_ends,
+    line_of,
     logarithmic,
     mark_lost,
     name_panel,
     panels,
     spread,
 )
-from exposim.experiments.variants import EXPO_KERNELS, PRODUCTS, SCHEMES
+from exposim.experiments.variants import AVERAGED, EXPO_KERNELS, PRODUCTS, SCHEMES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CEILING = 1e3  # errors above are shown at the top edge: no robot moves that fast
-LINE: dict[str, Any] = {"marker": "o", "ms": 2.5, "lw": 1.2}
+MARK: dict[str, Any] = {"marker": "o", "ms": 2.5}
 ROW_HEIGHT = 2.7  # [inch]
 GAP = 0.075  # between names, as a share of a panel's height
 
@@ -45,12 +48,12 @@ KERNEL_COLOURS = dict(
         ("#3B0F70", "#8C2981", "#DE4968", "#FE9F6D", "#E3B505"),
         strict=True,
     )
-) | {"Expo": BLUE, "Expo, full exponential": BLACK}
+) | {AVERAGED: GREEN, "Expo, full exponential": BLACK}
 PAPER_VARIANTS = {
-    "Expo": BLUE,
+    AVERAGED: INK,
     "Expo, anchor as detected": VERMILION,
     "Expo, position from lam_pr": PURPLE,
-    "Expo, full exponential": BLACK,
+    "Expo, full exponential": SKY,
     "Expo, not balanced": ORANGE,
 }
 
@@ -74,14 +77,16 @@ def figures(tables: dict[str, pd.DataFrame]) -> dict[str, Figure]:
     if table is None or table.empty:
         return {}
     drawn = {}
-    for truth in ("own", "common"):
+    truths = tables.get("truths")
+    left = {} if truths is None else dict(zip(truths["scenario"], truths["left"], strict=True))
+    for truth, floor in (("own", {}), ("common", left)):
         rows = table[table["truth"] == truth]
-        drawn[f"accuracy_speed_{truth}"] = _errors(rows, SPEED, _main_schemes(table), colour_of)
-        drawn[f"accuracy_step_{truth}"] = _errors(rows, STEP, _main_schemes(table), colour_of)
+        drawn[f"accuracy_speed_{truth}"] = _errors(rows, SPEED, _main_schemes(table), line_of, floor)
+        drawn[f"accuracy_step_{truth}"] = _errors(rows, STEP, _main_schemes(table), line_of, floor)
     own, common = table[table["truth"] == "own"], table[table["truth"] == "common"]
-    drawn["accuracy_kernels"] = _errors(own, SPEED, EXPO_KERNELS, KERNEL_COLOURS.__getitem__)
-    drawn["accuracy_variants"] = _errors(common, SPEED, tuple(PAPER_VARIANTS), PAPER_VARIANTS.__getitem__)
-    drawn["accuracy_changes"] = _shares(common, tables.get("truths"), _main_schemes(table))
+    drawn["accuracy_kernels"] = _errors(own, SPEED, EXPO_KERNELS, _of(KERNEL_COLOURS))
+    drawn["accuracy_variants"] = _errors(common, SPEED, tuple(PAPER_VARIANTS), _of(PAPER_VARIANTS))
+    drawn["accuracy_changes"] = _shares(common, truths, _main_schemes(table))
     return drawn
 
 
@@ -90,8 +95,27 @@ def _main_schemes(table: pd.DataFrame) -> tuple[str, ...]:
     return tuple(label for label in SCHEMES if label in present)
 
 
-def _errors(table: pd.DataFrame, axis: _Axis, labels: Sequence[str], colour: Callable[[str], str]) -> Figure:
-    """Mean local error of several variants, named beside their ends unless these fall together."""
+def _of(colours: dict[str, str]) -> Callable[[str], dict[str, Any]]:
+    """Looks of variants of one method; dashed are those whose curve may hide under another one."""
+
+    def look(label: str) -> dict[str, Any]:
+        hides = label in (AVERAGED, "Expo, not balanced")
+        return {"color": colours[label], "ls": "--" if hides else "-", "lw": 1.2, "zorder": 4.0 if hides else 3.0}
+
+    return look
+
+
+def _errors(
+    table: pd.DataFrame,
+    axis: _Axis,
+    labels: Sequence[str],
+    look_of: Callable[[str], dict[str, Any]],
+    floor: Mapping[str, float] = MappingProxyType({}),
+) -> Figure:
+    """Mean local error of several variants, named beside their ends unless these fall together.
+
+    The floor, by scenario, is what the truth itself leaves: errors below it say nothing.
+    """
     together = all(label.startswith("Expo") for label in labels)
     figure, axes = _one_per_scenario(table, axis.name, "mean local error")
     for scenario, panel in axes.items():
@@ -103,15 +127,18 @@ def _errors(table: pd.DataFrame, axis: _Axis, labels: Sequence[str], colour: Cal
             x, y = axis.scale * curve[axis.column].to_numpy(float), curve["mean"].to_numpy(float)
             shown = (y > 0.0) & (y < CEILING) & np.isfinite(x)
             lost[label] = x[~shown & np.isfinite(x)]
-            look = {"color": colour(label), "ls": _dashes(label), "label": _short(label)} | LINE
-            panel.plot(x, np.where(shown, y, np.nan), **look)
+            look = look_of(label)
+            panel.plot(x, np.where(shown, y, np.nan), label=_short(label), **look | MARK)
             if len(x):
-                ends[label] = (float(y[shown][-1]) if shown.any() else np.inf, colour(label))
+                ends[label] = (float(y[shown][-1]) if shown.any() else np.inf, look["color"])
+        if scenario in floor:
+            panel.axhline(floor[scenario], color=GREY, lw=0.9, ls=":")
+            ends["left by the truth"] = (floor[scenario], GREY)
         if not together:
             _name_ends(panel, ends)
         for label, at in lost.items():
             if len(at):
-                mark_lost(panel, list(at), colour(label))
+                mark_lost(panel, list(at), look_of(label)["color"])
         if any(map(len, lost.values())):
             panel.text(0.98, 0.03, "× diverged, or above 10³", ha="right", size=SMALL, transform=panel.transAxes)
     if together:
@@ -132,8 +159,9 @@ def _shares(table: pd.DataFrame, truths: pd.DataFrame | None, labels: Sequence[s
             x, y = STEP.scale * curve["dt"].to_numpy(float), 100.0 * curve["share of changes"].to_numpy(float)
             shown = np.isfinite(y)
             if shown.any():
-                panel.plot(x[shown], y[shown], color=colour_of(label), ls=_dashes(label), **LINE)
-                ends[label] = (float(y[shown][-1]), colour_of(label))
+                look = line_of(label)
+                panel.plot(x[shown], y[shown], **look | MARK)
+                ends[label] = (float(y[shown][-1]), look["color"])
         if truths is not None and (truths["scenario"] == scenario).any():
             share = 100.0 * float(truths.loc[truths["scenario"] == scenario, "changing periods"].iloc[0])
             panel.axhline(share, color=GREY, lw=0.9, ls=":")
@@ -185,14 +213,8 @@ def _name_ends(panel: Axes, ends: dict[str, tuple[float, str]]) -> None:
     )
 
 
-def _dashes(label: str) -> str:
-    """Variants whose curve may hide under another one, or that has the colour of another one."""
-    hidden = label in ("Expo, full exponential", "Expo, not balanced")
-    return "--" if hidden or (label in SCHEMES and "," in label) else "-"
-
-
 def _short(label: str) -> str:
     """Among variants of Expo the word need not be said again."""
     if label == "Expo, 1 products":
         return "1 product"
-    return "closed form (default)" if label == "Expo" else label.removeprefix("Expo, ")
+    return "closed form" if label == AVERAGED else label.removeprefix("Expo, ")

@@ -11,8 +11,9 @@ import re
 import signal
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,10 @@ from exposim import _core
 from exposim.errors import ExposimError, ModelWarning
 
 Rows = list[dict[str, Any]]
+FILE = "file"  # of a row: the name of a file that the cell left in the folder, without which it is not done
+
+# Worker processes are as many as there is room for: libraries in them shall not start threads as well.
+SINGLE_THREADED = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 class CellFailed(ExposimError):
@@ -87,9 +92,11 @@ class Notebook:
         folder.mkdir(parents=True, exist_ok=True)
 
     def read(self, cell: Cell) -> Rows | None:
-        """The cell's rows, if it has been computed with the present simulator."""
+        """The cell's rows, if it has been computed with the present simulator and its files are there."""
         try:
             rows: Rows = json.loads(self._file(cell).read_text(encoding="utf-8"))["rows"]
+            if not all((self.folder / row[FILE]).is_file() for row in rows if FILE in row):
+                return None
         except (OSError, ValueError, LookupError, TypeError):  # a damaged file is computed again
             return None
         return rows
@@ -147,7 +154,10 @@ def _in_parallel(cells: Sequence[Cell], notebook: Notebook, jobs: int, done: Cal
             done(cell)
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_worker) as pool:
+    with (
+        _environment(SINGLE_THREADED),  # that of the workers, which start when there is work
+        ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_worker) as pool,
+    ):
         # The longest first, so that none is left running alone at the end.
         by_cost = sorted(cells, key=lambda cell: -cell.cost)
         running: dict[Future[Rows], Cell] = {pool.submit(cell.compute, notebook.folder): cell for cell in by_cost}
@@ -162,6 +172,20 @@ def _in_parallel(cells: Sequence[Cell], notebook: Notebook, jobs: int, done: Cal
                 process.terminate()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def _begin_worker() -> None:

@@ -31,7 +31,7 @@ ALIKE = 3.0  # errors within this factor look alike on axes that span six decade
 MUCH_COSTLIER = 25.0  # half of the paper's 50, whose machine and code were others
 CLAIMED_COST = 50.0
 SUDDEN = 5.0  # times the growth that the order of a scheme explains
-ORDERS = {"explicit Euler": 1, "RK4": 4}  # Expo and the others are of first order
+ORDERS = {"Expo": 2, "explicit Euler": 1, "RK4": 4}  # the paper's Expo and the others are of first order
 FASTER = 1.2  # above the noise of timings
 LITTLE_LOSS = 1.5  # an error half as large again
 NO_LOSS = 1.1
@@ -41,9 +41,9 @@ FULL, FEWER = "Expo, full exponential", tuple(f"Expo, {products} products" for p
 def lower_error_at_equal_time(tables: Tables, method: str) -> Finding:
     """(a) Expo has a lower error at equal time than each other integrator."""
     held, failed, asides = [], [], []
-    for scenario in _scenarios(tables, method):
+    for scenario in scenarios_of(tables, method):
         for rival in (*RIVALS, "semi-implicit Euler"):
-            found = _versus(tables, scenario, method, rival, "own")
+            found = versus(tables, scenario, method, rival, "own")
             if found is None:
                 continue
             if rival not in RIVALS:
@@ -51,17 +51,17 @@ def lower_error_at_equal_time(tables: Tables, method: str) -> Finding:
             elif found.share >= EVERYWHERE:
                 held.append(f"{scenario}, {rival} {factor(found.ratio)}")
             else:
-                failed.append(f"{scenario}, {rival} lower or equal {_where(found)}")
+                failed.append(f"{scenario}, {rival} lower or equal {where(found)}")
     if not held and not failed:
         raise NotMeasured("no rival was measured")
     parts = [
         f"lower in {len(held)} of {len(held) + len(failed)} pairs of scenario and rival",
-        *_named("not lower", failed),
+        *named("not lower", failed),
         *_against_common(tables, method),
     ]
     details = [
-        *_named("Error of the rival at equal time, over Expo's, in the median", held),
-        *_named("Beside semi-implicit Euler, which the paper does not have", asides),
+        *named("Error of the rival at equal time, over Expo's, in the median", held),
+        *named("Beside semi-implicit Euler, which the paper does not have", asides),
     ]
     return Finding.confirmed_if(not failed, "; ".join(parts), "; ".join(details))
 
@@ -69,9 +69,9 @@ def lower_error_at_equal_time(tables: Tables, method: str) -> Finding:
 def explicit_euler_is_second(tables: Tables, method: str) -> Finding:
     """(b) Explicit Euler is the second best overall."""
     wins, pairs, lost = 0, 0, []
-    for scenario in _scenarios(tables, "explicit Euler"):
+    for scenario in scenarios_of(tables, "explicit Euler"):
         for rival in ("RK4", "implicit Euler"):
-            found = _versus(tables, scenario, "explicit Euler", rival, "own")
+            found = versus(tables, scenario, "explicit Euler", rival, "own")
             if found is None:
                 continue
             pairs += 1
@@ -82,7 +82,7 @@ def explicit_euler_is_second(tables: Tables, method: str) -> Finding:
     if not pairs:
         raise NotMeasured("there is nothing to compare explicit Euler with")
     text = "; ".join(
-        [f"explicit Euler ahead of RK4 and implicit Euler in {wins} of {pairs} pairs", *_named("not", lost)]
+        [f"explicit Euler ahead of RK4 and implicit Euler in {wins} of {pairs} pairs", *named("not", lost)]
     )
     return Finding("confirmed" if wins >= MOSTLY * pairs else "not confirmed", text)
 
@@ -90,7 +90,7 @@ def explicit_euler_is_second(tables: Tables, method: str) -> Finding:
 def rk4_is_like_euler_then_worse(tables: Tables, method: str) -> Finding:
     """(c) RK4 is like explicit Euler at small steps and worse at large ones, at equal time."""
     texts, held = [], 0
-    for scenario in _scenarios(tables, "RK4"):
+    for scenario in scenarios_of(tables, "RK4"):
         rk4, euler = (_curve(tables, scenario, label, "own") for label in ("RK4", "explicit Euler"))
         low, high = max(rk4.factor[0], euler.factor[0]), min(rk4.factor[-1], euler.factor[-1])
         if low > high:
@@ -112,9 +112,9 @@ def explicit_schemes_fail_suddenly(tables: Tables, method: str) -> Finding:
     graceful: list[bool] = []
     sudden: list[bool] = []
     texts = []
-    for scenario in _scenarios(tables, method):
+    for scenario in scenarios_of(tables, method):
         shown = []
-        for label in (method, *ORDERS):
+        for label in (method, "explicit Euler", "RK4"):
             growth = growth_per_doubling(_rows(tables, scenario, label, "own"))
             worst = float(growth.max()) if len(growth) else 1.0
             beyond = worst > SUDDEN * 2.0 ** ORDERS.get(label, 1)
@@ -243,15 +243,16 @@ def _beside(tables: Tables, one: str, other: str) -> pd.DataFrame:
 
 def _against_common(tables: Tables, method: str) -> list[str]:
     found = [
-        _versus(tables, scenario, method, rival, "common")
-        for scenario in _scenarios(tables, method)
+        versus(tables, scenario, method, rival, "common")
+        for scenario in scenarios_of(tables, method)
         for rival in RIVALS
     ]
     shares = [each.share >= EVERYWHERE for each in found if each is not None]
     return [f"against the common ground truth lower in {sum(shares)} of {len(shares)}"] if shares else []
 
 
-def _scenarios(tables: Tables, label: str) -> list[str]:
+def scenarios_of(tables: Tables, label: str) -> list[str]:
+    """In which it was measured."""
     return list(dict.fromkeys(rows_of(tables, "accuracy", variant=label)["scenario"]))
 
 
@@ -266,17 +267,20 @@ def _curve(tables: Tables, scenario: str, label: str, truth: str) -> Curve:
     return curve
 
 
-def _versus(tables: Tables, scenario: str, one: str, other: str, truth: str) -> Comparison | None:
+def versus(tables: Tables, scenario: str, one: str, other: str, truth: str) -> Comparison | None:
+    """Two variants at equal time, if both were measured."""
     try:
         return compare(_curve(tables, scenario, one, truth), _curve(tables, scenario, other, truth))
     except NotMeasured:
         return None
 
 
-def _where(found: Comparison) -> str:
+def where(found: Comparison) -> str:
+    """One is not the lower."""
     low, high = found.not_lower or (np.nan, np.nan)
     return f"in {1.0 - found.share:.0%} of the common range (real-time factors {low:.3g} to {high:.3g})"
 
 
-def _named(name: str, entries: list[str]) -> list[str]:
+def named(name: str, entries: list[str]) -> list[str]:
+    """A list with its name, if there is anything in it."""
     return [f"{name}: {', '.join(entries)}"] if entries else []

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from exposim.experiments.findings import Finding, NotMeasured, Tables, factor, rows_of, spread
+from exposim.experiments.variants import AVERAGED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +58,7 @@ def stable_at_large_steps(tables: Tables, method: str) -> Finding:
     paper = rows.pivot_table("paper dt", "scenario", "variant", dropna=False, sort=False)
     if missing := {method, *RIVALS} - set(largest.columns):
         raise NotMeasured(f"table stability has no rows of {sorted(missing)[0]}")
-    claimed = paper["Expo"] if "Expo" in paper and paper["Expo"].notna().any() else paper.max(axis=1)
+    claimed = paper[AVERAGED] if AVERAGED in paper else paper.max(axis=1)
     to_paper = (largest[method] / claimed).fillna(0.0)
     implicit = largest["implicit Euler"].fillna(0.0)
     gain = (largest[method] / largest["explicit Euler"]).fillna(0.0)

@@ -15,7 +15,8 @@ from exposim._checks import Array
 if TYPE_CHECKING:
     import pandas as pd
 
-Outcome = Literal["confirmed", "exceeded", "not confirmed", "not measured"]
+# Of the paper's claims, and of bars of our own.
+Outcome = Literal["confirmed", "exceeded", "not confirmed", "met", "not met", "not measured"]
 Tables = Mapping[str, "pd.DataFrame"]
 
 POINTS = 65  # at which two curves are compared: finer than the steps, which are a factor of two apart
@@ -43,6 +44,11 @@ class Finding:
     def confirmed_if(cls, held: bool, measured: str, details: str = "") -> Finding:
         """Confirmed, or not."""
         return cls("confirmed" if held else "not confirmed", measured, details)
+
+    @classmethod
+    def met_if(cls, held: bool, measured: str, details: str = "") -> Finding:
+        """Met, or not."""
+        return cls("met" if held else "not met", measured, details)
 
 
 @dataclass(frozen=True)
@@ -97,12 +103,12 @@ def compare(one: Curve, other: Curve) -> Comparison:
     if low > high:
         first, second = (one.error[0], other.error[-1]) if one.factor[0] == low else (one.error[-1], other.error[0])
         lower = bool(first < second)
-        return Comparison(float(lower), _quotient(second, first), None if lower else (float(high), float(low)))
+        return Comparison(float(lower), quotient(second, first), None if lower else (float(high), float(low)))
     at = np.geomspace(low, high, POINTS)
     here, there = one.at(at), other.at(at)
     lower_here = here < there
     worse = at[~lower_here]
-    ratios = [_quotient(b, a) for a, b in zip(here, there, strict=True)]
+    ratios = [quotient(b, a) for a, b in zip(here, there, strict=True)]
     return Comparison(
         float(lower_here.mean()), float(np.median(ratios)), (float(worse[0]), float(worse[-1])) if len(worse) else None
     )
@@ -129,7 +135,7 @@ def growth_per_doubling(rows: pd.DataFrame) -> Array:
     rows = rows.sort_values("dt")
     error, dt = rows["mean"].to_numpy(float), rows["dt"].to_numpy(float)
     pairs = [
-        _quotient(after, before) ** (1.0 / np.log2(dt[i + 1] / dt[i]))
+        quotient(after, before) ** (1.0 / np.log2(dt[i + 1] / dt[i]))
         for i, (before, after) in enumerate(itertools.pairwise(error))
     ]
     return np.array(pairs)
@@ -140,13 +146,13 @@ def spread(values: NDArray[Any]) -> float:
     return float(values.max() / values.min()) if np.isfinite(values).all() and values.min() > 0.0 else np.inf
 
 
-def factor(value: float) -> str:
-    """A ratio for people: ``3.2×``."""
-    return "∞×" if np.isinf(value) else f"{value:.2g}×" if value < 99.5 else f"{value:.0f}×"
-
-
-def _quotient(a: float, b: float) -> float:
+def quotient(a: float, b: float) -> float:
     """a/b, of which either may be infinite."""
     if np.isinf(b):
         return 1.0 if np.isinf(a) else 0.0
     return float(a / b) if b > 0.0 else np.inf
+
+
+def factor(value: float) -> str:
+    """A ratio for people: ``3.2×``."""
+    return "∞×" if np.isinf(value) else f"{value:.2g}×" if value < 99.5 else f"{value:.0f}×"

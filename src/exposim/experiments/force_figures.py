@@ -15,14 +15,17 @@ from exposim.experiments.style import (
     PAGE,
     SMALL,
     VERMILION,
+    colour_of,
     legend,
     logarithmic,
     name_panel,
     panels,
 )
+from exposim.experiments.variants import AVERAGED, OURS
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -31,6 +34,7 @@ def figures(tables: dict[str, pd.DataFrame]) -> dict[str, Figure]:
     drawings = {
         "force_prediction": prediction,
         "force_jump": jump,
+        "touchdown": touchdown,
         "foot_force": foot_force,
         "slip_decay": slip_decay,
     }
@@ -68,10 +72,36 @@ def jump(table: pd.DataFrame) -> Figure:
         rows = table[table["dt"] == dt].groupby("speed", as_index=False)["force"].mean()
         late = f"1/{round(1e-3 / dt)}" if dt < 1e-3 else f"{1e3 * dt:g}"
         panel.plot(rows["speed"], rows["force"], "o", color=colour, ms=4, label=f"noticed {late} ms late")
-    panel.set_xlabel("speed of the foot at touchdown [m/s]")
+    _label_speeds(panel, table)
     panel.set_ylabel("first normal force [N]")
     legend(panel)
     return figure
+
+
+def touchdown(table: pd.DataFrame) -> Figure:
+    """Force at the end of the step of a touchdown, against speed."""
+    figure, axes = panels(1, 1, COLUMN, 2.5)
+    panel = axes[0, 0]
+    logarithmic(panel)
+    mean = table.groupby(["variant", "speed"], as_index=False)[["force", "true"]].mean()
+    true = mean.drop_duplicates("speed").sort_values("speed")
+    panel.plot(true["speed"], true["true"], color=GREY, lw=1.0, label="simulated at 1/2048 ms")
+    for label, marker in ((OURS, "o"), (AVERAGED, "s")):
+        rows, filled = mean[mean["variant"] == label], label == OURS
+        colour = colour_of(label)
+        look = {"color": colour, "ms": 4.5, "mfc": colour if filled else "none"}
+        panel.plot(rows["speed"], rows["force"], marker, label=f"{label}, {1e3 * table['dt'].iloc[0]:g} ms", **look)
+    _label_speeds(panel, table)
+    panel.set_ylabel(f"normal force after {1e3 * table['dt'].iloc[0]:g} ms [N]")
+    legend(panel)
+    return figure
+
+
+def _label_speeds(panel: Axes, table: pd.DataFrame) -> None:
+    speeds = sorted(set(table["speed"]))
+    panel.set_xticks(speeds, [f"{speed:g}" for speed in speeds])
+    panel.minorticks_off()
+    panel.set_xlabel("speed of the foot at touchdown [m/s]")
 
 
 def foot_force(table: pd.DataFrame) -> Figure:

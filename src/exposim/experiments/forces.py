@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pinocchio as pin
 
 from exposim import scenarios
-from exposim._checks import Array
 from exposim.experiments import force_figures
 from exposim.experiments.cells import Cell, Notebook, Rows
-from exposim.experiments.variants import SCENARIOS
-from exposim.ground import HalfSpace, Material
-from exposim.integrators import Expo, RungeKutta4
-from exposim.robot import ContactPoint, Robot
+from exposim.experiments.slipping import slip_by_continuous_law, slip_in_simulator
+from exposim.experiments.variants import AVERAGED, OURS, SCENARIOS, VARIANTS
+from exposim.ground import HalfSpace
+from exposim.integrators import ExplicitEuler, Expo, Integrator, RungeKutta4
 from exposim.robots import load_robot
 from exposim.scenarios import Scenario
 from exposim.simulator import Simulator
@@ -42,8 +40,7 @@ FORCE_STEP = 1e-3 / 8
 KEPT = {TROT: 1, WALK: 4}  # of so many steps one
 # Stiffness and damping of slipping contacts: the paper's K/B = 1000/s, and that of the default material.
 SLIPPING = ((1e5, 100.0), (1e5, 300.0))
-MASS, MU, GRAVITY = 2.0, 1.0, 9.81
-PUSH = 2.0  # horizontal force over the greatest friction force
+GRAVITY = 9.81
 
 
 def phases(chosen: tuple[str, ...] = SCENARIOS, quick: bool = False) -> list[list[Cell]]:
@@ -52,7 +49,7 @@ def phases(chosen: tuple[str, ...] = SCENARIOS, quick: bool = False) -> list[lis
 
 
 def tables(notebook: Notebook, chosen: tuple[str, ...] = SCENARIOS, quick: bool = False) -> dict[str, pd.DataFrame]:
-    """``force_prediction``, ``force_jump``, ``foot_force`` and ``slip_decay``."""
+    """``force_prediction``, ``force_jump``, ``touchdown``, ``foot_force`` and ``slip_decay``."""
     pd = importlib.import_module("pandas")  # slow to import
     return {name: pd.DataFrame(notebook.rows(cells)) for name, cells in _cells(chosen, quick).items()}
 
@@ -89,22 +86,16 @@ def prediction(case: str, dt: float, folder: Path) -> Rows:
 
 
 def jump(speed: float, dt: float, folder: Path) -> Rows:
-    """Normal force of each foot of Solo at the first instant at which it is found on the ground.
+    """Normal force of each foot of Solo at the first instant at which the averaged Expo finds it on the ground.
 
     The feet start 1 nm above it, so that a whole step passes before the touchdown is noticed: ``latest`` is what that
     makes of the jump.
     """
-    robot = load_robot("solo12")
-    ground = HalfSpace()
-    sim = Simulator(robot, ground, Expo(transitions="averaged"), dt)
-    lowest = min(contact.position[2] for contact in sim.contacts)
-    q, v = robot.q0, np.zeros(robot.nv)
-    q[2] += 1e-9 - lowest
-    v[2] = -speed
-    sim.reset(q, v)
+    sim = _landing(speed, VARIANTS[AVERAGED].integrator, dt)
     while not all(contact.active for contact in sim.contacts):
         sim.step()
-    K, B = (float(np.ravel(value)[0]) for value in (ground.material.stiffness, ground.material.damping))
+    material = HalfSpace().material
+    K, B = (float(np.ravel(value)[0]) for value in (material.stiffness, material.damping))
     return [
         {
             "speed": speed,
@@ -115,6 +106,26 @@ def jump(speed: float, dt: float, folder: Path) -> Rows:
             "latest": B * (speed + GRAVITY * dt) + K * (speed * dt + GRAVITY * dt**2 / 2),
         }
         for contact in sim.contacts
+    ]
+
+
+def touchdown(speed: float, dt: float, folder: Path) -> Rows:
+    """Normal force of each foot dt after it touches: of one step of ours, of one of the paper's method, and truly.
+
+    Ours lands within the step. In the paper's method the foot falls freely to its end.
+    """
+
+    def forces(integrator: Integrator, step: float) -> list[float]:
+        sim = _landing(speed, integrator, step)
+        sim.step(n=round(dt / step))
+        return [float(contact.force[2]) for contact in sim.contacts]
+
+    true = forces(ExplicitEuler(), JUMP_STEPS[0])
+    feet = load_robot("solo12").feet
+    return [
+        {"speed": speed, "dt": dt, "variant": label, "foot": foot, "force": force, "true": exact}
+        for label in (OURS, AVERAGED)
+        for foot, force, exact in zip(feet, forces(VARIANTS[label].integrator, dt), true, strict=True)
     ]
 
 
@@ -152,76 +163,16 @@ def slip_decay(stiffness: float, damping: float, duration: float, dt: float, fol
     return rows
 
 
-def slip_by_continuous_law(stiffness: float, damping: float, duration: float, dt: float) -> tuple[Array, Array]:
-    """Time since slipping starts [s], and anchor minus point velocity [m/s], by the differential equations.
-
-    While it sticks the anchor rests; while it slips the anchor moves so that the force stays on the cone:
-    K (p₀ − p) + B (ṗ₀ − ṗ) = −μλ_n, which gives ṗ₀. Classical Runge-Kutta.
-    """
-    limit = MU * MASS * GRAVITY
-    push = PUSH * limit
-
-    def trial(x: Array) -> float:
-        return float(stiffness * (x[2] - x[0]) - damping * x[1])
-
-    def anchor_velocity(x: Array) -> float:
-        return float(x[1] + (-limit - stiffness * (x[2] - x[0])) / damping)
-
-    def sticking(x: Array) -> Array:
-        return np.array([x[1], (push + trial(x)) / MASS, 0.0])
-
-    def slipping(x: Array) -> Array:
-        return np.array([x[1], (push - limit) / MASS, anchor_velocity(x)])
-
-    x = np.zeros(3)  # position and velocity of the point, position of the anchor
-    while trial(after := _runge_kutta(sticking, x, dt)) > -limit:
-        x = after
-    x = _runge_kutta(sticking, x, dt * (trial(x) + limit) / (trial(x) - trial(after)))  # just onto the cone
-    steps = round(duration / dt)
-    difference = np.zeros(steps + 1)
-    for k in range(steps + 1):
-        difference[k] = anchor_velocity(x) - x[1]
-        x = _runge_kutta(slipping, x, dt)
-    return dt * np.arange(steps + 1.0), difference
-
-
-def slip_in_simulator(stiffness: float, damping: float, duration: float, dt: float) -> tuple[Array, Array]:
-    """The same of the simulator, with a step so small that only the law matters; first the last instant that sticks."""
-    robot = _block()
-    ground = HalfSpace(Material(stiffness, damping, MU))
-    sim = Simulator(robot, ground, Expo(), dt)
-    weight = MASS * GRAVITY
-    sim.reset([0.0, 0.0, -weight / stiffness])
-    push = [PUSH * MU * weight, 0.0, 0.0]
-    before = 0.0
-    while not sim.contacts[0].slipping:
-        before = -float(sim.v[0])  # the anchor of a sticking contact rests
-        sim.step(push)
-    steps = round(duration / dt)
-    difference = np.full(steps + 1, before)
-    for k in range(1, steps + 1):
-        difference[k] = sim.state.dp0[0, 0] - sim.v[0]
-        sim.step(push)
-    return dt * np.arange(steps + 1.0), difference
-
-
-def _block() -> Robot:
-    """A mass that moves along three axes, with one contact point."""
-    model = pin.Model()
-    model.name = "block"
-    joint = model.addJoint(0, pin.JointModelTranslation(), pin.SE3.Identity(), "translation")
-    model.appendBodyToJoint(joint, pin.Inertia(MASS, np.zeros(3), 1e-3 * np.eye(3)), pin.SE3.Identity())
-    model.addFrame(pin.Frame("tip", joint, 0, pin.SE3.Identity(), pin.FrameType.OP_FRAME))
-    return load_robot(model, contact_points=[ContactPoint("tip")])
-
-
-def _runge_kutta(f: Any, x: Array, dt: float) -> Array:
-    k1 = f(x)
-    k2 = f(x + dt / 2 * k1)
-    k3 = f(x + dt / 2 * k2)
-    k4 = f(x + dt * k3)
-    moved: Array = x + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-    return moved
+def _landing(speed: float, integrator: Integrator, dt: float) -> Simulator:
+    """Solo, the feet 1 nm above the ground, falling."""
+    robot = load_robot("solo12")
+    sim = Simulator(robot, HalfSpace(), integrator, dt)
+    lowest = min(contact.position[2] for contact in sim.contacts)
+    q, v = robot.q0, np.zeros(robot.nv)
+    q[2] += 1e-9 - lowest
+    v[2] = -speed
+    sim.reset(q, v)
+    return sim
 
 
 def _shown_contacts(setting: Scenario) -> dict[str, list[str]]:
@@ -239,14 +190,12 @@ def _shown_contacts(setting: Scenario) -> dict[str, list[str]]:
 def _cells(chosen: tuple[str, ...], quick: bool) -> dict[str, list[Cell]]:
     """By the name of the table that they make."""
     squat = SQUAT in chosen
+    speeds = SPEEDS[::2] if quick else SPEEDS
     shown = {TROT: (1.3, 1.8), WALK: (0.7, 1.9)} if quick else SHOWN
     return {
         "force_prediction": [Cell(f"{HERE}:prediction", {"case": case, "dt": FINE}) for case in IMPACTS if squat],
-        "force_jump": [
-            Cell(f"{HERE}:jump", {"speed": speed, "dt": dt})
-            for speed in (SPEEDS[::2] if quick else SPEEDS)
-            for dt in JUMP_STEPS
-        ],
+        "force_jump": [Cell(f"{HERE}:jump", {"speed": speed, "dt": dt}) for speed in speeds for dt in JUMP_STEPS],
+        "touchdown": [Cell(f"{HERE}:touchdown", {"speed": speed, "dt": JUMP_STEPS[-1]}) for speed in speeds],
         "foot_force": [
             Cell(
                 f"{HERE}:foot_force",

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import exposim
 from exposim.experiments import Result, machine
 from exposim.experiments.captions import FIGURES, TABLES, Caption
-from exposim.experiments.claims import Verdict
 from exposim.experiments.report_tables import Cells, tables_to_show
+from exposim.experiments.variants import AVERAGED, OURS
+from exposim.experiments.verdicts import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,6 +41,7 @@ class Report:
     Args:
         results: By experiment.
         verdicts: On all claims.
+        bars: Verdicts on bars of our own.
         scenarios: That were looked at.
         quick: Whether at reduced resolution, by which claims should not be judged.
     """
@@ -48,6 +50,7 @@ class Report:
     verdicts: Sequence[Verdict]
     scenarios: Sequence[str]
     quick: bool = False
+    bars: Sequence[Verdict] = ()
 
     @property
     def settings(self) -> dict[str, str]:
@@ -116,24 +119,33 @@ def _page(report: Report, drawn: Mapping[str, bytes]) -> str:
         "paper": _text(PAPER),
         "settings": "".join(f"<dt>{_text(k)}</dt><dd>{_text(v)}</dd>" for k, v in report.settings.items()),
         "warning": '<p class="warning">Made with --quick: a look, not a measurement.</p>' if report.quick else "",
-        "verdicts": "\n".join(_row(verdict) for verdict in report.verdicts),
+        "verdicts": _rows(report.verdicts),
+        "bars": _rows(report.bars),
         "sections": "\n".join(sections + notes),
     }
     return string.Template((here / "report.html").read_text(encoding="utf-8")).substitute(parts)
 
 
-def _row(verdict: Verdict) -> str:
-    about = f'<span class="method">{_text(verdict.method)}</span>' if verdict.method else ""
-    return (
-        f'<tr><td><a href="#{verdict.experiment}">{verdict.letter}</a></td><td>{_text(verdict.claim)}{about}</td>'
-        f"<td>{_text(verdict.measured)}</td><td>{_badge(verdict)}</td></tr>"
-    )
+def _rows(verdicts: Sequence[Verdict]) -> str:
+    """A claim that is asked of several versions of the method is said once."""
+    rows, said = [], ""
+    for verdict in verdicts:
+        about = f'<div class="method">{_text(verdict.method)}</div>' if verdict.method else ""
+        again, said = verdict.letter == said, verdict.letter
+        letter = "" if again else f'<a href="#{verdict.experiment}">{verdict.letter}</a>'
+        rows.append(
+            f"<tr><td>{letter}</td><td>{'' if again else _text(verdict.claim)}{about}</td>"
+            f"<td>{_text(verdict.measured)}</td><td>{_badge(verdict)}</td></tr>"
+        )
+    return "\n".join(rows)
 
 
 def _section(report: Report, experiment: str, drawn: Mapping[str, bytes]) -> str:
-    claims = [_claim(verdict) for verdict in report.verdicts if verdict.experiment == experiment]
+    claims = [_claim(verdict, "Paper") for verdict in report.verdicts if verdict.experiment == experiment]
+    claims += [_claim(verdict, "Bar") for verdict in report.bars if verdict.experiment == experiment]
+    verdicts = [*report.verdicts, *report.bars]
     figures = [
-        _figure(name, caption, drawn[name], round(PIXELS * figure.get_figwidth()), report.verdicts)
+        _figure(name, caption, drawn[name], round(PIXELS * figure.get_figwidth()), verdicts)
         for owner, name, caption, figure in report.figures()
         if owner == experiment
     ]
@@ -148,20 +160,20 @@ def _section(report: Report, experiment: str, drawn: Mapping[str, bytes]) -> str
     )
 
 
-def _claim(verdict: Verdict) -> str:
+def _claim(verdict: Verdict, source: str) -> str:
     about = f' <span class="method">{_text(verdict.method)}</span>' if verdict.method else ""
     details = f"<p>{_text(verdict.details)}</p>" if verdict.details else ""
     explanation = f'<p class="explanation">{_text(verdict.explanation)}</p>' if verdict.explanation else ""
     return (
         f'<article class="claim {_kind(verdict)}"><h3>({verdict.letter}){about} {_badge(verdict)}</h3>'
-        f"<p><b>Paper:</b> {_text(verdict.claim)}</p><p><b>Here:</b> {_text(verdict.measured)}</p>"
+        f"<p><b>{source}:</b> {_text(verdict.claim)}</p><p><b>Here:</b> {_text(verdict.measured)}</p>"
         f"{details}{explanation}</article>"
     )
 
 
 def _figure(name: str, caption: Caption, svg: bytes, width: int, verdicts: Sequence[Verdict]) -> str:
     chips = "".join(
-        f'<span class="chip {_kind(verdict)}">({verdict.letter}) {verdict.verdict}</span>'
+        f'<span class="chip {_kind(verdict)}">({verdict.letter}{_version(verdict)}) {verdict.verdict}</span>'
         for verdict in verdicts
         if verdict.letter in caption.letters
     )
@@ -183,6 +195,10 @@ def _table(name: str, cells: Cells) -> str:
 
 def _badge(verdict: Verdict) -> str:
     return f'<span class="badge {_kind(verdict)}">{verdict.verdict}</span>'
+
+
+def _version(verdict: Verdict) -> str:
+    return {OURS: ", ours", AVERAGED: ", paper's"}.get(verdict.method, "")
 
 
 def _kind(verdict: Verdict) -> str:

@@ -30,8 +30,10 @@ def tables_to_show(tables: Mapping[str, pd.DataFrame]) -> dict[str, Cells]:
     shown: dict[str, Cells] = {}
     for name, table in tables.items():
         if name == "accuracy" and not table.empty:
-            own = table[(table["truth"] == "own") & table["variant"].isin(SCHEMES)]
-            shown["errors"] = _by_variant(own, "mean", 1.0)
+            schemes = table[table["variant"].isin(SCHEMES)]
+            own, common = (schemes[schemes["truth"] == truth] for truth in ("own", "common"))
+            shown["errors"] = _by_variant(common, "mean", 1.0)
+            shown["errors_own"] = _by_variant(own, "mean", 1.0)
             shown["times"] = _by_variant(own, "seconds", 1e6)
         elif 0 < len(table) <= MOST_ROWS:
             shown[name] = as_text(table)

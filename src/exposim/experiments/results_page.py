@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from exposim.experiments.captions import FIGURES, TABLES
-from exposim.experiments.claims import Verdict
 from exposim.experiments.report import PAPER, TITLES, Report, picture
 from exposim.experiments.report_tables import Cells, tables_to_show
+from exposim.experiments.verdicts import Verdict
 
 PAGE = "results.md"
 PICTURES = Path("images") / "results"
 MOST_PICTURES = 14
 LARGEST_PICTURE = 100_000  # bytes
 RESOLUTIONS = (150, 120, 90, 60)  # [dpi] until it is small enough
-KEY_TABLES = ("errors", "stability", "timing", "stiffness_times")
+KEY_TABLES = ("errors", "stability", "timing", "transitions", "stiffness_times")
 
 
 def write_page(report: Report, docs: Path) -> Path:
@@ -61,15 +61,25 @@ def _page(report: Report, kept: set[str]) -> str:
         "",
         f"What the paper claims (*{PAPER}*),",
         "and what is measured here. Made by `exposim reproduce --docs docs`, which also makes a page with all figures,",
-        "tables and explanations. What is compared is said in [theory](theory.md).",
+        "tables and explanations. What is compared is said in [theory](theory.md). *Expo* is the default: contacts are",
+        "followed through their changes within a step, and terms are those in the middle of it (second order); *Expo,",
+        "order 1* has terms at its start. *Expo, averaged (paper)* is the paper's method, with its kernels and",
+        "variants.",
         "",
         *(f"* {name}: {value}" for name, value in report.settings.items()),
         "",
-        "## Verdicts",
+        "## What the paper claims",
         "",
         *_rows(["", "the paper says", "measured here", "verdict"], map(_verdict, report.verdicts)),
         "",
         *_reasons(report.verdicts),
+        "## Bars of our own",
+        "",
+        "What is changed in the paper's method should bring this.",
+        "",
+        *_rows(["", "bar", "measured here", "verdict"], map(_verdict, report.bars)),
+        "",
+        *_reasons(report.bars),
     ]
     for experiment, result in report.results.items():
         lines += [f"## {TITLES.get(experiment, experiment)}", ""]
@@ -86,15 +96,18 @@ def _page(report: Report, kept: set[str]) -> str:
 
 
 def _verdict(verdict: Verdict) -> list[str]:
-    about = f" ({verdict.method})" if verdict.method else ""
-    return [verdict.letter, f"{verdict.claim}{about}", verdict.measured, f"**{verdict.verdict}**"]
+    return [verdict.letter, f"{verdict.claim}{_about(verdict)}", verdict.measured, f"**{verdict.verdict}**"]
+
+
+def _about(verdict: Verdict) -> str:
+    return f" ({verdict.method})" if verdict.method else ""
 
 
 def _reasons(verdicts: Sequence[Verdict]) -> list[str]:
-    told = [verdict for verdict in verdicts if verdict.explanation and verdict.verdict in ("not confirmed", "exceeded")]
+    told = [each for each in verdicts if each.explanation and each.verdict in ("not confirmed", "exceeded", "not met")]
     if not told:
         return []
-    entries = dict.fromkeys(f"* ({each.letter}) {each.verdict}: {each.explanation}" for each in told)
+    entries = dict.fromkeys(f"* ({each.letter}){_about(each)} {each.verdict}: {each.explanation}" for each in told)
     return ["Why, as far as it is known:", "", *entries, ""]
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from exposim import scenarios
 from exposim.experiments.cells import Cell, Notebook, Rows
 from exposim.experiments.style import BLACK, NORMAL, PAGE, SMALL, colour_of, logarithmic, name_panel, panels
-from exposim.experiments.variants import QUICK_DURATIONS, SCENARIOS, VARIANTS
+from exposim.experiments.variants import AVERAGED, QUICK_DURATIONS, SCENARIOS, VARIANTS, VERSIONS
 from exposim.scenarios import Scenario
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 HERE = "exposim.experiments.stability"
 LABELS = (
-    "Expo",
+    *VERSIONS,
     "Expo, anchor as detected",
     "implicit Euler",
     "RK4",
@@ -40,7 +40,7 @@ QUICK_SMALLEST = 1e-3 / 16
 FURTHER = 2  # halvings below the one found
 # [s] of the paper.
 PAPER = {
-    "Expo": {"solo-squat": 40e-3, "solo-jump": 10e-3, "solo-trot": 2e-3, "romeo-walk": 5e-3},
+    AVERAGED: {"solo-squat": 40e-3, "solo-jump": 10e-3, "solo-trot": 2e-3, "romeo-walk": 5e-3},
     "explicit Euler": {
         "solo-squat": 40e-3 / 512,
         "solo-jump": 10e-3 / 64,
@@ -176,7 +176,7 @@ def figures(tables: dict[str, pd.DataFrame]) -> dict[str, Figure]:
     if table is None or table.empty:
         return {}
     names = list(dict.fromkeys(table["scenario"]))
-    figure, axes = panels(1, len(names), PAGE, 2.6, sharey=True, sharex=True)
+    figure, axes = panels(1, len(names), PAGE, 3.2, sharey=True, sharex=True)
     labels = [label for label in LABELS if label in set(table["variant"])][::-1]
     for panel, name in zip(axes[0], names, strict=True):
         logarithmic(panel, "x")
@@ -202,6 +202,6 @@ def _draw(axes: Axes, rows: pd.DataFrame, labels: list[str]) -> None:
         axes.plot(on_task, y, "o", color=colour, ms=3.5)
         axes.plot(paper, y, "|", color=BLACK, ms=11, mew=1.2, zorder=5)
         if np.isfinite(bounded):
-            axes.annotate(
-                f"{bounded:.3g}", (bounded, y), (0, 6), textcoords="offset points", ha="center", fontsize=SMALL - 1
-            )
+            above: dict[str, Any] = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
+            behind = {"fc": "white", "ec": "none", "pad": 0.4}
+            axes.annotate(f"{bounded:.3g}", (bounded, y), fontsize=SMALL - 1, bbox=behind, zorder=4, **above)

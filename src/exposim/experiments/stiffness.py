@@ -17,15 +17,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from exposim import scenarios
-from exposim.experiments.accuracy import speed_of_this_machine, truth_file
-from exposim.experiments.cells import Cell, Notebook, Rows
+from exposim.experiments.accuracy import truth_file
+from exposim.experiments.cells import FILE, Cell, Notebook, Rows
 from exposim.experiments.local_error import GroundTruth, ground_truth, local_errors, summary
-from exposim.experiments.style import NORMAL, PAGE, colour_of, label_ends, logarithmic, mark_lost, name_panel, panels
-from exposim.experiments.timing import DISTURBED, measure
-from exposim.experiments.variants import SCENARIOS, VARIANTS
+from exposim.experiments.stopwatch import DISTURBED, measure, simulator, speed_of_this_machine
+from exposim.experiments.style import (
+    NORMAL,
+    PAGE,
+    colour_of,
+    label_ends,
+    line_of,
+    logarithmic,
+    mark_lost,
+    name_panel,
+    panels,
+)
+from exposim.experiments.variants import SCENARIOS, VARIANTS, VERSIONS
 from exposim.integrators import Expo
 from exposim.scenarios import Scenario
-from exposim.simulator import Simulator
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,9 +48,9 @@ RATIOS = tuple(round(float(ratio), 3) for ratio in np.linspace(0.2, 1.0, 9))
 QUICK_STIFFNESSES, QUICK_RATIOS = (1e3, 1e5, 1e8), (0.2, 0.5, 1.0)
 FIXED_STIFFNESS, FIXED_RATIO = 1e5, 0.5
 TIMED_STIFFNESSES = (1e5, 1e8)
-# Variant and step [s]: first the paper's three.
+# Variant and step [s]; the paper has the averaged Expo and the next two.
 STEPS = (
-    ("Expo", 2e-3),
+    *((label, 2e-3) for label in VERSIONS),
     ("implicit Euler", 2e-3),
     ("explicit Euler", 1e-3 / 2),
     ("semi-implicit Euler", 1e-3 / 2),
@@ -113,10 +122,11 @@ def common_truth(stiffness: float, ratio: float, duration: float, dt: float, fol
     setting = _setting(stiffness, ratio)
     truth = ground_truth(setting, Expo(), dt, duration)
     arguments = {"stiffness": stiffness, "ratio": ratio, "duration": duration, "dt": dt}
-    truth.save(truth_file(folder, Cell(f"{HERE}:common_truth", arguments).key))
-    # First order: what doubling the step adds is about what the step itself leaves.
+    file = truth_file(folder, Cell(f"{HERE}:common_truth", arguments).key)
+    truth.save(file)
+    # At least first order: what doubling the step adds is what the step itself leaves, or more.
     left = float(local_errors(setting, Expo(), 2 * dt, _end_of(truth)).mean())
-    return [{"K": stiffness, "damping ratio": ratio, "dt": dt, "left": left}]
+    return [{"K": stiffness, "damping ratio": ratio, "dt": dt, "left": left, FILE: file.name}]
 
 
 def errors(stiffness: float, ratio: float, variant: str, common: str, duration: float, folder: Path) -> Rows:
@@ -166,10 +176,7 @@ def times(stiffness: float, common: str, quick: bool, folder: Path) -> Rows:
     truth = GroundTruth.load(truth_file(folder, common))
     periods = [int(i) for i in np.linspace(0, len(truth) - 1, 20 if quick else 60)]
     before = speed_of_this_machine()
-    sims = [
-        Simulator(setting.robot, setting.ground, VARIANTS[label].integrator, dt, on_divergence="stop")
-        for label, dt in STEPS
-    ]
+    sims = [simulator(setting, label, dt) for label, dt in STEPS]
     states, torques = [truth.state(i) for i in periods], [truth.tau[i] for i in periods]
     measured = measure(sims, states, torques, repeats=5 if quick else 15)
     disturbed = abs(speed_of_this_machine() / before - 1.0) > DISTURBED
@@ -257,10 +264,10 @@ def _draw(axes: Axes, rows: pd.DataFrame, x: str, measure_of: str) -> None:
     logarithmic(axes, "xy")
     lost = 0
     for (variant, dt), curve in rows.sort_values(x).groupby(["variant", "dt"], sort=False):
-        colour, line = colour_of(variant), "--" if dt < 1e-4 else "-"
+        look = line_of(variant) | ({"ls": ":"} if dt < 1e-4 else {})
         shown = np.isfinite(curve[measure_of]) & (curve[measure_of] > 0.0)
-        axes.plot(curve.loc[shown, x], curve.loc[shown, measure_of], line, color=colour, marker="o", ms=2.5, lw=1.2)
-        mark_lost(axes, list(curve.loc[~shown, x]), colour, row=lost)
+        axes.plot(curve.loc[shown, x], curve.loc[shown, measure_of], marker="o", ms=2.5, **look)
+        mark_lost(axes, list(curve.loc[~shown, x]), look["color"], row=lost)
         lost += not shown.all()
     if x != "K":
         ticks = [0.2, 0.4, 0.6, 0.8, 1.0]

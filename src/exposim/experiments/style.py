@@ -19,8 +19,11 @@ SMALL, NORMAL = 7.0, 8.0  # [pt]
 # Okabe and Ito.
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#7F7F7F"
+INK = "#303030"
 SCHEME_COLOURS = {
     "Expo": BLUE,
+    "Expo, order 1": SKY,
+    "Expo, averaged (paper)": INK,
     "explicit Euler": VERMILION,
     "semi-implicit Euler": GREEN,
     "RK4": PURPLE,
@@ -29,8 +32,18 @@ SCHEME_COLOURS = {
 
 
 def colour_of(variant: str) -> str:
-    """Of a variant's scheme: ``"Expo, 2 products"`` has that of ``"Expo"``."""
-    return SCHEME_COLOURS.get(variant.partition(",")[0], GREY)
+    """Of a variant's scheme; variants of the paper's method have its colour."""
+    return SCHEME_COLOURS.get(variant, INK if variant.startswith("Expo") else GREY)
+
+
+def line_of(variant: str) -> dict[str, Any]:
+    """Colour, dashes, width and height of a scheme's curve: ours solid and on top, the paper's dashed."""
+    looks: dict[str, dict[str, Any]] = {
+        "Expo": {"lw": 1.9, "zorder": 5.0},
+        "Expo, order 1": {"ls": "-.", "zorder": 4.0},
+        "Expo, averaged (paper)": {"ls": "--", "lw": 1.4, "zorder": 4.5},
+    }
+    return {"color": colour_of(variant), "ls": "-", "lw": 1.2, "zorder": 3.0} | looks.get(variant, {})
 
 
 def panels(

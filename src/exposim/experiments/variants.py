@@ -1,4 +1,4 @@
-"""What is compared: integrators, kernels, and the paper's variants of its own method."""
+"""What is compared: integrators, the paper's method beside ours, and its kernels and variants."""
 
 from __future__ import annotations
 
@@ -31,28 +31,34 @@ class Variant:
     settings: dict[str, Any] = field(default_factory=dict)
 
 
+OURS = "Expo"  # contacts resolved within the step, second order
+AVERAGED = "Expo, averaged (paper)"  # the paper's method
 PRODUCTS = {0: 1, 1: 2, 2: 3, 3: 5, 4: 7}  # number of matrix products: degree of the approximant
 
 VARIANTS: dict[str, Variant] = {
     variant.label: variant
     for variant in (
-        Variant("Expo", Expo(), "expo"),
-        Variant("Expo, full exponential", Expo(kernel="expm"), "expo"),
+        Variant(OURS, Expo(), "expo"),
+        Variant("Expo, order 1", Expo(order=1), "expo"),
+        Variant(AVERAGED, Expo(transitions="averaged"), "expo"),
+        Variant("Expo, full exponential", Expo(kernel="expm", transitions="averaged"), "expo"),
         *(
-            Variant(f"Expo, {products} products", Expo(kernel=Pade(degree)), "expo")
+            Variant(f"Expo, {products} products", Expo(kernel=Pade(degree), transitions="averaged"), "expo")
             for products, degree in PRODUCTS.items()
         ),
-        Variant("Expo, anchor as detected", Expo(), "expo", {"anchor": "detected"}),
-        Variant("Expo, position from lam_pr", Expo(position_update="lam_pr"), "expo"),
-        Variant("Expo, not balanced", Expo(kernel="expm", balance=False), "expo"),
+        Variant("Expo, anchor as detected", Expo(transitions="averaged"), "expo", {"anchor": "detected"}),
+        Variant("Expo, position from lam_pr", Expo(position_update="lam_pr", transitions="averaged"), "expo"),
+        Variant("Expo, not balanced", Expo(kernel="expm", balance=False, transitions="averaged"), "expo"),
         Variant("implicit Euler", ImplicitEuler(), "implicit"),
         Variant("RK4", RungeKutta4(), "explicit"),
         Variant("explicit Euler", ExplicitEuler(), "explicit"),
         Variant("semi-implicit Euler", SemiImplicitEuler(), "explicit"),
     )
 }
-EXPO_KERNELS = ("Expo", "Expo, full exponential", *(f"Expo, {products} products" for products in PRODUCTS))
-SCHEMES = ("Expo", "implicit Euler", "RK4", "explicit Euler", "semi-implicit Euler")
+# Of the paper's method: first in closed form.
+EXPO_KERNELS = (AVERAGED, "Expo, full exponential", *(f"Expo, {products} products" for products in PRODUCTS))
+VERSIONS = (OURS, "Expo, order 1", AVERAGED)
+SCHEMES = (*VERSIONS, "implicit Euler", "RK4", "explicit Euler", "semi-implicit Euler")
 
 
 def steps_of(variant: Variant, control_period: float, smallest: float = 1.25e-4) -> list[float]:
