@@ -12,7 +12,7 @@ using Eigen::Vector3d;
 namespace {
 
 /// No open contact is expected to accelerate towards a surface by more than this within a step [m/s²].
-constexpr double kMaxAcceleration = 300.0;
+constexpr double kMaxAcceleration = 3000.0;
 
 /// Micro-steps of a step in which nothing is located.
 constexpr double kMicroSteps = 24.0;
