@@ -3,7 +3,8 @@
     python benchmarks/step.py [solo12-4 solo12-2 romeo-8] [--repeats 41] [--save now.json] [--compare before.json]
 
 All take one step of 1 ms from the same recorded states of a robot that has just been dropped: contacts slip and leave
-in nearly all of them, and Expo resolves that (`exposim reproduce timing` has the mean over a real motion). A figure is the median over interleaved
+in nearly all of them, and Expo resolves that (`exposim reproduce timing` has the mean over a real motion). A figure is
+the median over interleaved
 repeats of the mean over the states; ratios are taken within one run, because machines are noisy. The *floor* is the sum
 of bare Pinocchio calls, timed from C++ in the same process: for explicit Euler forwardKinematics, contact frames and
 Jacobians, aba, integrate; for Expo crba, nonLinearEffects, contact Jacobians, Cholesky, solve for Jᵀ, integrate. With
