@@ -72,6 +72,11 @@ class Simulator:
         self._on_divergence = _checks.choice("on_divergence", on_divergence, ("raise", "stop"))
         self._pairs = pair_up(robot.contact_points, self._surfaces)
         refuse_modal_for_other_materials(integrator, self._pairs)
+        if projection == "orthogonal" and isinstance(integrator, Expo) and integrator.transitions == "resolved":
+            raise InvalidArgument(
+                "projection is 'orthogonal', but resolved transitions follow Coulomb's law, which keeps the normal "
+                "force; give Expo(transitions='averaged') or leave projection out"
+            )
         self._core = _core.Simulator(
             robot._core,
             specs_of(robot.contact_points, self._pairs),

@@ -256,7 +256,8 @@ def _check_shapes(
         columns = header["columns"]
         sizes = {"nq": len(columns["q"]), "nv": len(columns["v"]), "nu": len(columns["tau"])}
         sizes["nc"] = len(header["contacts"])
-        _ = header["settings"], header["outcome"]
+        _ = header["outcome"]["finished"], [contact["name"] for contact in header["contacts"]]
+        _ = [header["settings"][key] for key in ("scenario", "robot", "ground", "integrator", "dt", "control_period")]
     except (KeyError, TypeError):
         raise UnreadableFile(f"{prefix}its header lacks the settings or the names of the columns") from None
     if missing := _ARRAYS.keys() - shapes.keys():
@@ -264,7 +265,7 @@ def _check_shapes(
     instants = shapes["t"][0][:1]
     for name, (axes, kind) in _ARRAYS.items():
         wanted = (*instants, *(axis if isinstance(axis, int) else sizes[axis] for axis in axes))
-        if shapes[name] != (wanted, kind) or not instants:
+        if shapes[name] != (wanted, kind) or not instants or instants[0] == 0:
             raise UnreadableFile(
                 f"{prefix}{name} has shape {shapes[name][0]} and kind {shapes[name][1]!r}, not {wanted} and {kind!r}"
             )

@@ -133,7 +133,7 @@ def test_an_orthogonal_projection_gives_more_normal_force_to_a_slipping_contact(
     forces = {}
     for projection in ("horizontal", "orthogonal"):
         ground = xs.HalfSpace(xs.Material(K, B, 0.5))
-        sim = xs.Simulator(point_mass(MASS), ground, xs.Expo(), 5e-3, projection=projection)
+        sim = xs.Simulator(point_mass(MASS), ground, PAPER, 5e-3, projection=projection)
         sim.reset([0.0, 0.0, -2e-4], [0.5, 0.0, 0.0])
         (contact,) = sim.contacts
         assert contact.slipping

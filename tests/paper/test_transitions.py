@@ -310,3 +310,44 @@ def test_the_paper_s_method_is_of_order_one_unless_told_otherwise():
     assert xs.Expo().order == 2
     assert xs.Expo(transitions="averaged").order == 1
     assert xs.Expo(transitions="averaged", order=2).order == 2
+
+
+def test_an_orthogonal_projection_is_refused_where_contacts_follow_coulomb_s_law():
+    with pytest.raises(xs.InvalidArgument, match="projection is 'orthogonal', but resolved transitions"):
+        xs.Simulator(block(), xs.HalfSpace(), xs.Expo(), projection="orthogonal")
+
+
+def test_a_contact_that_begins_to_push_again_is_one_event():
+    sim = xs.Simulator(point_mass(), xs.HalfSpace(xs.Material(1e5, 300.0, 0.0)), xs.Expo(), 1e-3)
+    sim.reset([0.0, 0.0, -2.5374463918157231e-05], [-0.66, -0.12, 0.00894363897045267])
+    sim.step()
+    assert sim.info.events == 1
+    assert not sim.info.limited
+
+
+@pytest.mark.parametrize("normal", [(0, 0, 1), (1, 0, 1), (1, 1, 1)])
+def test_the_bound_on_forces_holds_on_slopes_of_anisotropic_material(normal):
+    """Released from twice its static depth, the mass would be pulled back by a spring that cannot pull."""
+    n = np.array(normal) / np.linalg.norm(normal)
+    robot = point_mass(2.0).replace(gravity=-GRAVITY * n)
+    material = xs.Material((1e5, 1e3), (0.1, 1e-3), 20.0)
+    dt = np.pi / np.sqrt(1e5 / 2.0)
+    sim = xs.Simulator(robot, xs.HalfSpace(material, normal=normal), xs.Expo(order=1), dt)
+    sim.reset(-2.3 * 2.0 * GRAVITY / 1e5 * n)
+    assert (sim.predict_forces(np.linspace(0.0, dt, 100)) @ n).min() < 0.0
+    sim.step()
+    assert sim.info.micro_steps > 0
+
+
+@pytest.mark.parametrize("friction", [3.0, 10.0, 30.0])
+def test_large_friction_does_not_make_a_tumbling_block_explode(friction):
+    robot = block()
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        sim = xs.Simulator(robot, xs.HalfSpace(xs.Material(friction=friction)), xs.Expo(), 1e-2)
+        attitude = pin.Quaternion(pin.rpy.rpyToMatrix(*rng.uniform(-1, 1, 3))).coeffs()
+        sim.reset([0.0, 0.0, 0.22, *attitude], rng.normal(size=6) * [0.5, 0.5, 0.5, 3, 3, 3])
+        most = energy(robot, sim.q, sim.v)
+        for _ in range(50):
+            sim.step()
+            assert energy(robot, sim.q, sim.v) < 1.2 * most + 0.2

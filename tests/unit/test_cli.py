@@ -125,7 +125,9 @@ def test_a_run_writes_trajectory_summary_plots_and_says_where(tmp_path):
 
 @pytest.mark.usefixtures("without_plots")
 def test_the_flags_are_the_settings_of_the_run(tmp_path):
-    flags = "--integrator expo --kernel pade3 --dt 1/4ms --stiffness 50kN/m,2e4 --damping 0.2kNs/m --friction 0.7"
+    flags = (
+        "--integrator expo-averaged --kernel pade3 --dt 1/4ms --stiffness 50kN/m,2e4 --damping 0.2kNs/m --friction 0.7"
+    )
     more = "--duration 20ms --anchor detected --projection orthogonal --record-every 2 --robot go2 --option height=5cm"
     assert exposim("run", "drop", *flags.split(), *more.split(), "--output", "out", "--no-replay").exit_code == 0
     settings = xs.Trajectory.load(tmp_path / "out" / "trajectory.npz").settings

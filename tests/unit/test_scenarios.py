@@ -86,7 +86,10 @@ def test_a_missing_file_is_refused():
         scenarios.get("nowhere.py")
 
 
-@pytest.mark.parametrize("integrator", [xs.Expo(kernel=xs.Pade(3)), xs.ImplicitEuler(tolerance=1e-7), xs.RungeKutta4()])
+@pytest.mark.parametrize(
+    "integrator",
+    [xs.Expo(kernel=xs.Pade(3), transitions="averaged"), xs.ImplicitEuler(tolerance=1e-7), xs.RungeKutta4()],
+)
 def test_a_loaded_trajectory_can_be_run_again_with_the_same_bits(integrator, tmp_path):
     scenario = scenarios.get("drop", robot="go2", height=0.01).with_material(stiffness=2e4, damping=(80.0, 60.0))
     first = scenario.run(integrator, dt=2.5e-4, duration=0.1, anchor="detected", projection="orthogonal")
@@ -259,3 +262,27 @@ def test_a_robot_without_a_file_is_not_built_again():
     robot = xs.load_robot(pin.buildSampleModelHumanoid())
     with pytest.raises(xs.UnknownFile, match=r"made from a pinocchio\.Model"):
         build_robot(describe_robot(robot))
+
+
+def test_a_scenario_file_may_have_data_classes_and_modules_beside_it(tmp_path):
+    (tmp_path / "beside_it.py").write_text("HEIGHT = 0.02")
+    file = tmp_path / "own.py"
+    file.write_text(
+        "from __future__ import annotations\nfrom dataclasses import dataclass\nfrom beside_it import HEIGHT\n"
+        "import exposim as xs\n@dataclass\nclass Setting:\n    height: float = HEIGHT\n"
+        "def scenario(**options): return xs.scenarios.get('drop', height=Setting().height, **options)"
+    )
+    assert scenarios.get(file, robot="go2").robot.name == "go2"
+
+
+def test_a_scenario_file_that_exits_is_refused(tmp_path):
+    file = tmp_path / "exits.py"
+    file.write_text("import sys; sys.exit()")
+    with pytest.raises(xs.InvalidArgument, match="cannot be run: SystemExit"):
+        scenarios.get(file)
+
+
+def test_a_step_that_was_suggested_is_taken():
+    with pytest.raises(xs.InvalidArgument, match=r"or 0\.000333333"):
+        scenarios.get("drop").run(dt=3e-4)
+    assert scenarios.get("drop").run(dt=0.000333333, duration=0.01).t[-1] == pytest.approx(0.01)

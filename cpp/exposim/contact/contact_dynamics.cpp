@@ -8,6 +8,7 @@ using Eigen::Index;
 using Eigen::Matrix3d;
 using Eigen::MatrixXd;
 using Eigen::Vector3d;
+using Matrix6d = Eigen::Matrix<double, 6, 6>;
 
 ContactDynamics::ContactDynamics(const MatrixXd& Upsilon, const Eigen::VectorXd& K, const Eigen::VectorXd& B,
                                  const Eigen::VectorXd& ddp_bar, const Eigen::VectorXd& x0)
@@ -20,6 +21,8 @@ ContactDynamics::ContactDynamics(const MatrixXd& Upsilon, const Eigen::VectorXd&
     point.arm.setZero();
     point.K = K.segment<3>(row).asDiagonal();
     point.B = B.segment<3>(row).asDiagonal();
+    point.K_max = K.segment<3>(row).maxCoeff();
+    point.B_max = B.segment<3>(row).maxCoeff();
     point.delta_p = x0.segment<3>(row);
     point.delta_dp = x0.segment<3>(m + row);
     point.ddp_bar = ddp_bar.segment<3>(row);
@@ -127,6 +130,8 @@ void ContactDynamics::place(Point& point, std::size_t contact, const Dynamics& d
   point.contact = contact;
   point.K = pair.law.stiffness(motion.n);
   point.B = pair.law.damping(motion.n);
+  point.K_max = std::max(pair.law.material().K_n, pair.law.material().K_t);
+  point.B_max = std::max(pair.law.material().B_n, pair.law.material().B_t);
   point.arm = at_start ? motion.p : Vector3d(dynamics.point_motion(pair.point).position + motion.arm);
 
   const std::size_t joint = contacts.joint(dynamics, contact);
@@ -152,8 +157,9 @@ Eigen::Matrix<double, 3, 6> ContactDynamics::G(const Point& point) const {
 Matrix3d ContactDynamics::Upsilon(const Point& i, const Point& j) const {
   const Body &bi = bodies_[i.body], &bj = bodies_[j.body];
   if (bi.size == 3 && bj.size == 3) return Upsilon_body_.block<3, 3>(bi.first, bj.first);
-  return G(i).leftCols(bi.size) * Upsilon_body_.block(bi.first, bj.first, bi.size, bj.size) *
-         G(j).leftCols(bj.size).transpose();
+  Matrix6d block = Matrix6d::Zero();  // of fixed size: nothing is allocated
+  block.topLeftCorner(bi.size, bj.size) = Upsilon_body_.block(bi.first, bj.first, bi.size, bj.size);
+  return G(i) * block * G(j).transpose();
 }
 
 void ContactDynamics::full_system(MatrixXd& A, MatrixXd& b_x0) const {

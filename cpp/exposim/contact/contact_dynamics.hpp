@@ -33,6 +33,7 @@ class ContactDynamics {
     std::size_t body;     ///< index in bodies()
     Eigen::Vector3d arm;  ///< from the body's origin
     Eigen::Matrix3d K, B;
+    double K_max, B_max;                ///< their largest eigenvalues
     Eigen::Vector3d delta_p, delta_dp;  ///< x(0)
     Eigen::Vector3d ddp_bar;
   };

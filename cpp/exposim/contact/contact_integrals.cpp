@@ -272,7 +272,7 @@ void ContactIntegrals::bound_deviations(const ContactDynamics& system, double dt
   for (std::size_t k = 0; k < system.points().size(); ++k) {
     const ContactDynamics::Point& point = system.points()[k];
     // λ = K G C⁻ᵀ z, and ‖K^½ G C⁻ᵀ‖ ≤ 1 because C Cᵀ has GᵀKG among its terms.
-    const double K = point.K.diagonal().maxCoeff(), B = point.B.diagonal().maxCoeff();
+    const double K = point.K_max, B = point.B_max;
     deviation_[k] = std::sqrt(K) * modal_.radius();
     if (system.bodies()[point.body].size == 3) continue;
     // What the body does not explain moves freely.

@@ -12,12 +12,17 @@ using Eigen::Vector3d;
 namespace {
 
 /// No open contact is expected to accelerate towards a surface by more than this within a step [m/s²].
-constexpr double kMaxAcceleration = 3000.0;
+constexpr double kMaxAcceleration = 1500.0;
 
-/// Micro-steps of a step in which nothing is located.
-constexpr double kMicroSteps = 24.0;
-/// Events located in a step: these, and some for each contact.
-constexpr int kEventsPerStep = 16, kEventsPerContact = 4;
+/// Events located in a step: these, and some for each contact, up to a number of them.
+constexpr int kEventsPerStep = 16, kEventsPerContact = 4, kMostCounted = 16;
+
+/// A quantity that is due to reach zero has reached it at this share of what it was.
+constexpr double kAsGoodAsZero = 1e-6;
+
+/// Friction that would press a sliding contact into the ground harder than it is pushed out (Painlevé) is held back, to
+/// leave this share of the normal direction's compliance.
+constexpr double kLeastCompliance = 0.05;
 
 /// Sliding velocities below this [m/s] have no direction.
 constexpr double kNoSpeed = 1e-9;
@@ -72,14 +77,14 @@ bool may_change(const ContactDynamics& system, const ContactSet& contacts, const
 }
 
 void TransitionResolver::resolve(const ContactDynamics& system, const ContactSet& contacts, const State& state,
-                                 double dt) {
+                                 double dt, int micro_steps) {
   start(system, contacts, state);
   info_ = {};
   unchanged_ = std::none_of(tracks_.begin(), tracks_.end(), [](const Track& track) {
     return track.mode == Mode::kSlipping || track.mode == Mode::kIdle;
   });
-  const int most_events = kEventsPerStep + kEventsPerContact * static_cast<int>(tracks_.size());
-  const double longest = dt / kMicroSteps;
+  const int most_events = kEventsPerStep + kEventsPerContact * std::min(kMostCounted, static_cast<int>(tracks_.size()));
+  const double longest = dt / micro_steps;
   double left = dt;
   while (left > 1e-12 * dt) {
     const double count = std::max(1.0, std::ceil(left / longest - 1e-6));
@@ -133,7 +138,10 @@ void TransitionResolver::start(const ContactDynamics& system, const ContactSet& 
     track.p = motion.p;
     track.v = motion.dp;
     track.p0 = given.p0;
+    track.compliance = system.Upsilon(*track.point, *track.point) * motion.n;
     track.offset = motion.phi - motion.n.dot(motion.p);
+    track.slide.setZero();
+    track.speed = 0.0;
     track.lam_bar.setZero();
     track.lam_bar2.setZero();
     track.due = false;
@@ -261,14 +269,14 @@ bool TransitionResolver::update_mode(Track& track, bool due) const {
     case Mode::kOpen:
       if (!due && track.phi(track.p) > 0.0) break;
       track.p0 = track.p - track.phi(track.p) * track.n;
-      begin_contact(track);
+      begin_contact(track, false);
       break;
     case Mode::kIdle:
       if (track.phi(track.p) > 0.0) {
         track.mode = Mode::kOpen;
       } else if (due || normal_force(track, track.p, track.v) > 0.0) {
         track.p0 = track.p + track.n.dot(track.p0 - track.p) * track.n;
-        begin_contact(track);
+        begin_contact(track, due);
       }
       break;
     case Mode::kSticking: {
@@ -293,10 +301,10 @@ bool TransitionResolver::update_mode(Track& track, bool due) const {
       break;
     }
     case Mode::kSlipping: {
-      const double lam_n = normal_force(track, track.p, track.v);
-      if (lam_n <= 0.0) {
+      const double lam_n = normal_force(track, track.p, track.v), speed = track.slide.dot(track.v);
+      if (lam_n <= (due ? kAsGoodAsZero * track.n.dot(track.lam) : 0.0)) {
         track.mode = Mode::kIdle;
-      } else if (mu > 0.0 && (track.slide.dot(track.v) <= 0.0 || (due && track.slide.dot(track.v) < kSlowest))) {
+      } else if (mu > 0.0 && speed <= (due ? std::max(kAsGoodAsZero * track.speed, kSlowest) : 0.0)) {
         track.mode = Mode::kSticking;
         track.p0 = anchor_of_slip(track, lam_n);
       } else {
@@ -311,10 +319,10 @@ bool TransitionResolver::update_mode(Track& track, bool due) const {
   return moved || track.mode != before;
 }
 
-void TransitionResolver::begin_contact(Track& track) const {
+void TransitionResolver::begin_contact(Track& track, bool pushes) const {
   const Vector3d trial = spring_damper(track);
-  const double trial_n = track.n.dot(trial);
-  if (trial_n <= 0.0) {
+  const double trial_n = std::max(track.n.dot(trial), 0.0);
+  if (trial_n == 0.0 && !pushes) {
     track.mode = Mode::kIdle;
   } else if (tangent(track, trial).norm() > track.material.mu * trial_n) {
     track.mode = Mode::kSlipping;
@@ -350,16 +358,22 @@ void TransitionResolver::linearise(Track& track) const {
       break;
     case Mode::kSlipping: {
       const double lam_n = normal_force(track, track.p, track.v);
-      const double speed = std::max(track.slide.dot(track.v), kSlowest);
-      const Vector3d direction = n - m.mu * track.slide;
+      track.speed = std::max(track.slide.dot(track.v), kSlowest);
+      const Vector3d direction = n - mu_of_slip(track) * track.slide;
       track.lam = lam_n * direction;
       track.K = m.K_n * direction * n.transpose();
       track.B = m.B_n * direction * n.transpose() +
-                m.mu * std::max(lam_n, 0.0) / speed *
+                m.mu * std::max(lam_n, 0.0) / track.speed *
                     (Matrix3d::Identity() - n * n.transpose() - track.slide * track.slide.transpose());
       break;
     }
   }
+}
+
+double TransitionResolver::mu_of_slip(const Track& track) {
+  const double along = track.n.dot(track.compliance), across = track.slide.dot(track.compliance);
+  const double most = (1.0 - kLeastCompliance) * along;
+  return track.material.mu * across <= most ? track.material.mu : most / across;
 }
 
 double TransitionResolver::normal_force(const Track& track, const Vector3d& p, const Vector3d& v) {
@@ -372,7 +386,8 @@ Vector3d TransitionResolver::spring_damper(const Track& track) {
 
 Vector3d TransitionResolver::anchor_of_slip(const Track& track, double lam_n) {
   const Material& m = track.material;
-  return track.p - m.mu * std::max(lam_n, 0.0) / m.K_t * track.slide + track.n.dot(track.p0 - track.p) * track.n;
+  return track.p - mu_of_slip(track) * std::max(lam_n, 0.0) / m.K_t * track.slide +
+         track.n.dot(track.p0 - track.p) * track.n;
 }
 
 ContactState TransitionResolver::end(std::size_t k) const {

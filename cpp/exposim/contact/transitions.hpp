@@ -34,7 +34,9 @@ bool may_change(const ContactDynamics& system, const ContactSet& contacts, const
 /// shortened to end there. Stable however stiff the contacts are, and of bounded work.
 class TransitionResolver {
  public:
-  void resolve(const ContactDynamics& system, const ContactSet& contacts, const State& state, double dt);
+  /// @param micro_steps of a step in which nothing is located.
+  void resolve(const ContactDynamics& system, const ContactSet& contacts, const State& state, double dt,
+               int micro_steps);
 
   // Of the points of the system, then of those near:
   const Eigen::Vector3d& lam_bar(std::size_t k) const { return tracks_[k].lam_bar; }
@@ -64,7 +66,9 @@ class TransitionResolver {
     double offset;                      ///< φ = offset + n·p
     Eigen::Vector3d n;                  ///< normal
     Eigen::Vector3d p, v, p0;           ///< now [m, m/s], and the anchor
+    Eigen::Vector3d compliance;         ///< Υn: acceleration of the point by a unit normal force
     Eigen::Vector3d slide;              ///< unit vector of the sliding velocity
+    double speed;                       ///< along it, where the mode was last linearised [m/s]
     Eigen::Vector3d lam;                ///< now [N]
     Eigen::Matrix3d K, B;               ///< −∂λ/∂p and −∂λ/∂ṗ in the present mode
     Eigen::Matrix3d Q;                  ///< −∂λ/∂p̈ within a stage
@@ -85,7 +89,8 @@ class TransitionResolver {
   /// Changes the mode where the present one has ended, or is due to. @return whether the linear terms changed.
   bool update_mode(Track& track, bool due) const;
   /// Sticking or slipping of a contact that begins to push, anchored at the point.
-  void begin_contact(Track& track) const;
+  /// @param pushes it is known to, whatever rounding says.
+  void begin_contact(Track& track, bool pushes) const;
   /// Force and its derivatives in the present mode.
   void linearise(Track& track) const;
 
@@ -93,6 +98,8 @@ class TransitionResolver {
   static void aim(Track& track);
   static Eigen::Vector3d tangent(const Track& track, const Eigen::Vector3d& a) { return a - track.n.dot(a) * track.n; }
   static double normal_force(const Track& track, const Eigen::Vector3d& p, const Eigen::Vector3d& v);
+  /// Friction of a sliding contact: the material's, unless that has no solution.
+  static double mu_of_slip(const Track& track);
   /// As if sticking.
   static Eigen::Vector3d spring_damper(const Track& track);
   /// Where the spring alone holds the friction force.

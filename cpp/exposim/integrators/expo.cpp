@@ -6,6 +6,13 @@ using Eigen::Index;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
+namespace {
+
+/// To follow contacts through a step, and through its first half, where an estimate will do.
+constexpr int kMicroSteps = 24, kMicroStepsAhead = 6;
+
+}  // namespace
+
 void Expo::advance(Scene& scene, const State& state, const Input& input, double dt, State& next, StepInfo& info) {
   info.lam_pr.setZero();
   info.lam_pr2.setZero();
@@ -33,7 +40,7 @@ void Expo::advance(Scene& scene, const State& state, const Input& input, double 
     changing = resolve && may_change(contact_dynamics_, scene.contacts, state, integrals_, dt);
     if (changing) {
       if (options_.order == 2) update_terms_in_a_changing_middle(scene, state, input, dt, info);
-      resolver_.resolve(contact_dynamics_, scene.contacts, state, dt);
+      resolver_.resolve(contact_dynamics_, scene.contacts, state, dt, kMicroSteps);
       info.transitions = resolver_.info();
       changing = !resolver_.unchanged();
       if (!changing && in_contact) integrals_.compute(contact_dynamics_, dt);  // exact, with the latest terms
@@ -74,11 +81,13 @@ void Expo::update_terms_in_the_middle(Scene& scene, const State& state, const In
 void Expo::update_terms_in_a_changing_middle(Scene& scene, const State& state, const Input& input, double dt,
                                              StepInfo& info) {
   const double h = 0.5 * dt;
-  resolver_.resolve(contact_dynamics_, scene.contacts, state, h);
+  resolver_.resolve(contact_dynamics_, scene.contacts, state, h, kMicroStepsAhead);
   take_resolved_forces(info);
   integrate(scene, state, h, q_middle_, v_middle_);
   const ContactDynamics::Middle middle{q_middle_, v_middle_};
   contact_dynamics_.update(scene.dynamics, scene.contacts, state, input, near_, &middle);
+  info.lam_pr.setZero();
+  info.lam_pr2.setZero();
 }
 
 void Expo::clear_wrenches() {

@@ -38,7 +38,8 @@ def listing() -> dict[str, dict[str, str]]:
     return {
         "scenarios": {name: scenarios.describe(name) for name in scenarios.SCENARIOS},
         "robots": {name: _robot(known) for name, known in KNOWN_ROBOTS.items()},
-        "integrators": {name: _first_line(kind) for name, kind in INTEGRATORS.items()},
+        "integrators": {name: _first_line(type(each)) for name, each in INTEGRATORS.items()}
+        | {"expo-averaged": "The paper's method: average forces are projected on the friction cone"},
         "kernels": dict(KERNELS),
     }
 

@@ -11,12 +11,13 @@ from exposim.errors import InvalidArgument, did_you_mean
 from exposim.integrators import ExplicitEuler, Expo, ImplicitEuler, Integrator, RungeKutta4, SemiImplicitEuler
 from exposim.kernels import ContactKernel, Pade
 
-INTEGRATORS: dict[str, type[Integrator]] = {
-    "expo": Expo,
-    "explicit-euler": ExplicitEuler,
-    "semi-implicit-euler": SemiImplicitEuler,
-    "rk4": RungeKutta4,
-    "implicit-euler": ImplicitEuler,
+INTEGRATORS: dict[str, Integrator] = {
+    "expo": Expo(),
+    "expo-averaged": Expo(transitions="averaged"),
+    "explicit-euler": ExplicitEuler(),
+    "semi-implicit-euler": SemiImplicitEuler(),
+    "rk4": RungeKutta4(),
+    "implicit-euler": ImplicitEuler(),
 }
 SYNONYMS = {"runge-kutta4": "rk4", "runge-kutta-4": "rk4"}
 
@@ -53,9 +54,8 @@ def integrator_of(name: str | None, kernel: str | None, base: Integrator) -> Int
         base: Whose options are kept where the flags do not say otherwise.
     """
     integrator = base
-    if name is not None:
-        kind = _kind_of(name)
-        integrator = base if type(base) is kind else kind()
+    if name is not None and (key := _key_of(name)) != name_of(base):
+        integrator = INTEGRATORS[key]
     if kernel is None:
         return integrator
     if not isinstance(integrator, Expo):
@@ -75,7 +75,9 @@ def parse_scheme(text: str) -> Scheme:
 
 def name_of(integrator: Integrator) -> str:
     """The name that the command line has for it."""
-    return next(name for name, kind in INTEGRATORS.items() if type(integrator) is kind)
+    if isinstance(integrator, Expo):
+        return "expo" if integrator.transitions == "resolved" else "expo-averaged"
+    return next(name for name, each in INTEGRATORS.items() if type(integrator) is type(each))
 
 
 def label(integrator: Integrator, dt: float | None = None) -> str:
@@ -87,14 +89,14 @@ def label(integrator: Integrator, dt: float | None = None) -> str:
     return text if dt is None else f"{text} {show_time(dt)}"
 
 
-def _kind_of(name: str) -> type[Integrator]:
+def _key_of(name: str) -> str:
     key = name.strip().lower().replace("_", "-")
     key = SYNONYMS.get(key, key)
     if key not in INTEGRATORS:
         raise InvalidArgument(
             f"integrator is {name!r}{did_you_mean(key, INTEGRATORS) or ';'} give one of {', '.join(INTEGRATORS)}"
         )
-    return INTEGRATORS[key]
+    return key
 
 
 def _kernel_of(name: str) -> ContactKernel:

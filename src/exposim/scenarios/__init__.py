@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import sys
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
@@ -51,7 +52,8 @@ def get(scenario: str | PathLike[str], **options: Any) -> Scenario:
     module, file = _module_of(scenario)
     make = _maker_of(module, scenario)
     known = inspect.signature(make).parameters
-    if unknown := [option for option in options if option not in known]:
+    takes_any = any(option.kind is inspect.Parameter.VAR_KEYWORD for option in known.values())
+    if not takes_any and (unknown := [option for option in options if option not in known]):
         has = f"its options are {', '.join(known)}" if known else "it has none"
         near = did_you_mean(unknown[0], known)
         raise InvalidArgument(f"scenario {str(scenario)!r} has no option {unknown[0]!r}{near or '; ' + has}")
@@ -111,10 +113,14 @@ def _module_of(scenario: str | PathLike[str]) -> tuple[ModuleType, Path | None]:
     spec = importlib.util.spec_from_file_location(f"exposim_scenario_{file.stem}", file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look themselves up there
+    sys.path.insert(0, str(file.parent))  # for modules beside it, as `python file.py` has it
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InvalidArgument(f"{name} cannot be run: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(str(file.parent))
     return module, file
 
 

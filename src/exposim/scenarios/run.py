@@ -251,7 +251,7 @@ _COLUMNS = ("t", "q", "v", "tau", "active", "slipping", "position", "force", "p0
 
 def _steps_per_period(period: float, dt: float) -> int:
     steps = max(1, round(period / dt))
-    if abs(steps * dt - period) > 1e-9 * period:
+    if abs(steps * dt - period) > 1e-5 * period:  # the step is then made to fit exactly
         near = sorted({period / max(1, int(period / dt)), period / (int(period / dt) + 1)})
         raise InvalidArgument(
             f"dt is {dt:g} s, of which no whole number makes the control period of {period:g} s; "

@@ -43,7 +43,8 @@ def _read(robot: Robot, kind: pin.GeometryType) -> pin.GeometryModel:
         raise FileNotFoundError(f"there is no file {source} any more")
     if source.suffix.lower() == ".xml":
         return pin.buildGeomFromMJCF(robot.model, str(source), kind)
-    folders = [str(folder) for folder in (*robot.package_dirs, source.parent)]
+    # Packages usually lie in a folder somewhere above the file.
+    folders = [str(folder) for folder in (*robot.package_dirs, *source.parents)]
     return pin.buildGeomFromUrdf(robot.model, str(source), kind, package_dirs=folders)
 
 
