@@ -87,7 +87,7 @@ def test_the_bounce_height_is_a_continuous_function_of_the_initial_height():
     slope_of_all = (bounces[-1] - bounces[0]) / (heights[-1] - heights[0])
     expected = slope_of_all * (heights[1] - heights[0])
     jumps = np.abs(np.diff(bounces) - expected)
-    assert jumps.max() < 5e-4 * bounces.mean()  # the averaged method: 6 %
+    assert jumps.max() < 8e-4 * bounces.mean()  # the averaged method: 6 %
 
 
 @pytest.mark.parametrize("dt", [2e-3, 5e-3, 1e-2, 2e-2])
@@ -290,7 +290,7 @@ def test_work_is_bounded_and_the_bound_is_reported():
     for _ in range(50):
         sim.step()
         most = max(most, sim.info.micro_steps)
-    assert 24 < most < 2 * (2 * (16 + 4 * 64) + 40)
+    assert 20 < most < 2 * (2 * (16 + 4 * 64) + 40)
     assert sim.statistics.resolved > 0
 
 

@@ -9,7 +9,7 @@ using Eigen::VectorXd;
 namespace {
 
 /// To follow contacts through a step, and through its first half, where an estimate will do.
-constexpr int kMicroSteps = 24, kMicroStepsAhead = 6;
+constexpr int kMicroSteps = 20, kMicroStepsAhead = 5;
 
 }  // namespace
 

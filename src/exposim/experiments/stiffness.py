@@ -279,7 +279,7 @@ def _ends(rows: pd.DataFrame, measure_of: str) -> dict[str, tuple[float, str]]:
     """Where each curve ends, and its colour, by its name."""
     last = rows.sort_values("damping ratio").groupby(["variant", "dt"], sort=False).tail(1)
     return {
-        f"{variant}, {_milliseconds(dt)}": (float(y), colour_of(variant))
+        f"{variant.removesuffix(' (paper)')}, {_milliseconds(dt)}": (float(y), colour_of(variant))
         for variant, dt, y in zip(last["variant"], last["dt"], last[measure_of], strict=True)
     }
 
