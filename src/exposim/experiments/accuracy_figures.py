@@ -27,7 +27,6 @@ from exposim.experiments.style import (
     mark_lost,
     name_panel,
     panels,
-    spread,
 )
 from exposim.experiments.variants import AVERAGED, EXPO_KERNELS, PRODUCTS, SCHEMES
 
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 CEILING = 1e3  # errors above are shown at the top edge: no robot moves that fast
 MARK: dict[str, Any] = {"marker": "o", "ms": 2.5}
 ROW_HEIGHT = 2.7  # [inch]
-GAP = 0.075  # between names, as a share of a panel's height
 
 # From dark to light as the kernel gets coarser.
 KERNEL_COLOURS = dict(
@@ -135,7 +133,7 @@ def _errors(
             panel.axhline(floor[scenario], color=GREY, lw=0.9, ls=":")
             ends["left by the truth"] = (floor[scenario], GREY)
         if not together:
-            _name_ends(panel, ends)
+            label_ends(panel, ends)
         for label, at in lost.items():
             if len(at):
                 mark_lost(panel, list(at), look_of(label)["color"])
@@ -166,7 +164,7 @@ def _shares(table: pd.DataFrame, truths: pd.DataFrame | None, labels: Sequence[s
             share = 100.0 * float(truths.loc[truths["scenario"] == scenario, "changing periods"].iloc[0])
             panel.axhline(share, color=GREY, lw=0.9, ls=":")
             ends["share of periods"] = (share, GREY)
-        _name_ends(panel, ends)
+        label_ends(panel, ends)
     return figure
 
 
@@ -188,29 +186,6 @@ def _one_per_scenario(table: pd.DataFrame, below: str, beside: str) -> tuple[Fig
 
 def _curve(table: pd.DataFrame, scenario: str, label: str) -> pd.DataFrame:
     return table[(table["scenario"] == scenario) & (table["variant"] == label)].sort_values("dt")
-
-
-def _name_ends(panel: Axes, ends: dict[str, tuple[float, str]]) -> None:
-    """Names beside the ends of curves, apart from each other and within the height of the panel."""
-    to_axes = panel.transData + panel.transAxes.inverted()
-    left = panel.get_xlim()[0]
-    wanted = {
-        label: float(np.clip(to_axes.transform((left, y))[1], 0.0, 1.0)) if np.isfinite(y) else 1.0
-        for label, (y, _) in ends.items()
-    }
-    order = sorted(wanted, key=lambda label: wanted[label])
-    places = spread(np.array([wanted[label] for label in order]), GAP)
-    places = places - places.max(initial=1.0) + 1.0
-    places = places - places.min(initial=0.0)
-    back = to_axes.inverted()
-    label_ends(
-        panel,
-        {
-            label: (float(back.transform((0.0, place))[1]), ends[label][1])
-            for label, place in zip(order, places, strict=True)
-        },
-        gap=0.0,
-    )
 
 
 def _short(label: str) -> str:

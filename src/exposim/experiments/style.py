@@ -121,6 +121,8 @@ def label_ends(axes: Axes, labels: dict[str, tuple[float, str]], gap: float = 0.
     }
     order = sorted(wanted, key=lambda text: wanted[text])
     places = spread(np.array([wanted[text] for text in order]), gap)
+    places = places - places.max(initial=1.0) + 1.0  # within the height of the axes
+    places = places - places.min(initial=0.0)
     for text, place in zip(order, places, strict=True):
         axes.text(
             1.02, float(place), text, transform=axes.transAxes, va="center", fontsize=SMALL, color=labels[text][1]
