@@ -8,7 +8,7 @@ from PIL import Image
 
 import exposim as xs
 from exposim.scenarios import Scenario, get
-from exposim.trajectory import Trajectory
+from exposim.simulation.trajectory import Trajectory
 from robot_files import write
 
 INERTIAL = '<inertial><mass value="1"/><inertia ixx=".02" iyy=".02" izz=".02" ixy="0" ixz="0" iyz="0"/></inertial>'

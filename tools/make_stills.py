@@ -16,7 +16,7 @@ from PIL import Image
 
 from exposim import scenarios
 from exposim.scenarios.measures import flights
-from exposim.trajectory import Trajectory
+from exposim.simulation.trajectory import Trajectory
 from exposim.viewer import write_replay
 
 ROOT = Path(__file__).parents[1]

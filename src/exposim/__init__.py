@@ -13,7 +13,9 @@ The stiffness you type is the stiffness you get, at steps of several millisecond
 import exposim._abi  # noqa: F401  # isort: skip  # first of all: refuses a wrong Pinocchio before the extension loads
 
 from exposim import controllers, kernels, scenarios
-from exposim.contacts import Contact
+from exposim.contact.contacts import Contact
+from exposim.contact.materials import Material
+from exposim.contact.surfaces import HalfSpace, Surface
 from exposim.errors import (
     ExposimError,
     InvalidArgument,
@@ -29,15 +31,21 @@ from exposim.errors import (
     UnreadableFile,
     UnsupportedModel,
 )
-from exposim.ground import HalfSpace, Material, Surface
-from exposim.integrators import ExplicitEuler, Expo, ImplicitEuler, Integrator, RungeKutta4, SemiImplicitEuler
 from exposim.kernels import Pade
-from exposim.known_robots import KNOWN_ROBOTS
-from exposim.robot import ContactPoint, Robot
-from exposim.robots import load_robot
-from exposim.simulator import Simulator
-from exposim.state import State
-from exposim.trajectory import Trajectory
+from exposim.robots.known import KNOWN_ROBOTS
+from exposim.robots.loading import load_robot
+from exposim.robots.robot import ContactPoint, Robot
+from exposim.simulation.integrators import (
+    ExplicitEuler,
+    Expo,
+    ImplicitEuler,
+    Integrator,
+    RungeKutta4,
+    SemiImplicitEuler,
+)
+from exposim.simulation.simulator import Simulator
+from exposim.simulation.state import State
+from exposim.simulation.trajectory import Trajectory
 
 __version__ = "0.1.0"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from exposim.state import State
+    from exposim.simulation.state import State
 
 
 class ExposimError(Exception):

@@ -12,7 +12,7 @@ import numpy as np
 
 from exposim.scenarios import Run, Scenario
 from exposim.scenarios.measures import forces_by_direction, has_floating_base, slip
-from exposim.trajectory import Trajectory
+from exposim.simulation.trajectory import Trajectory
 
 UNITS = {
     "dt": "s",

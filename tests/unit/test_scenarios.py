@@ -10,7 +10,7 @@ from test_trajectory import assert_same
 import exposim as xs
 from exposim import scenarios
 from exposim.scenarios import Run, Scenario
-from exposim.settings import build_robot, describe_robot
+from exposim.simulation.settings import build_robot, describe_robot
 
 
 def finish(run):

@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import exposim as xs
-from exposim.trajectory import Trajectory
+from exposim.simulation.trajectory import Trajectory
 from exposim.viewer import LiveViewer, write_replay
 from exposim.viewer.geometry import visual_model
 from exposim.viewer.scene import Scene, frames, rounded

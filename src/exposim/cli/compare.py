@@ -22,11 +22,11 @@ from exposim.cli.schemes import label, parse_scheme
 from exposim.cli.simulate import Interruption, progress_bar, simulate
 from exposim.cli.tables import NOTHING, comparison_table
 from exposim.errors import InvalidArgument
-from exposim.robot import Robot
+from exposim.robots.robot import Robot
 from exposim.scenarios import Run
 from exposim.scenarios.measures import has_floating_base
+from exposim.simulation.trajectory import Trajectory
 from exposim.summary import Summary
-from exposim.trajectory import Trajectory
 
 TABLE, PLOT = "compare.csv", "compare.png"
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from exposim import scenarios
 from exposim.cli.console import out
 from exposim.cli.schemes import INTEGRATORS, KERNELS
-from exposim.known_robots import KNOWN_ROBOTS, KnownRobot
+from exposim.robots.known import KNOWN_ROBOTS, KnownRobot
 
 
 def command(

@@ -12,10 +12,10 @@ from exposim.cli.console import note
 from exposim.cli.quantities import DAMPING, NUMBER, STIFFNESS, TIME, parse, parse_option, parse_pair
 from exposim.cli.schemes import integrator_of
 from exposim.errors import InvalidArgument, UnknownFile, did_you_mean
-from exposim.integrators import Expo, Integrator
 from exposim.scenarios import Run, Scenario
-from exposim.settings import build_ground, build_integrator
-from exposim.trajectory import Trajectory
+from exposim.simulation.integrators import Expo, Integrator
+from exposim.simulation.settings import build_ground, build_integrator
+from exposim.simulation.trajectory import Trajectory
 
 TRAJECTORY = "trajectory.npz"
 CHOICES = {"anchor": ("surface", "detected"), "projection": ("horizontal", "orthogonal")}

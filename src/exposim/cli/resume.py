@@ -10,8 +10,8 @@ from exposim.cli.quantities import show_time
 from exposim.cli.schemes import label
 from exposim.errors import InvalidArgument, UnreadableFile
 from exposim.scenarios import SCENARIOS, Run
-from exposim.settings import build_integrator
-from exposim.trajectory import Trajectory
+from exposim.simulation.settings import build_integrator
+from exposim.simulation.trajectory import Trajectory
 
 
 def resume(scenario: str, folder: Path, flags: Flags) -> Run:

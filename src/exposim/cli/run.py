@@ -22,8 +22,8 @@ from exposim.cli.simulate import Interruption, progress_bar, simulate, undisturb
 from exposim.cli.tables import summary_table
 from exposim.errors import InvalidArgument
 from exposim.scenarios import Run
+from exposim.simulation.trajectory import Trajectory
 from exposim.summary import Summary
-from exposim.trajectory import Trajectory
 
 SUMMARY, REPLAY, PLOTS = "summary.json", "replay.html", ("motion.png", "torques.png", "forces.png")
 

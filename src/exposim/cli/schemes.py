@@ -8,8 +8,15 @@ from dataclasses import dataclass
 
 from exposim.cli.quantities import TIME, parse, show_time
 from exposim.errors import InvalidArgument, did_you_mean
-from exposim.integrators import ExplicitEuler, Expo, ImplicitEuler, Integrator, RungeKutta4, SemiImplicitEuler
 from exposim.kernels import ContactKernel, Pade
+from exposim.simulation.integrators import (
+    ExplicitEuler,
+    Expo,
+    ImplicitEuler,
+    Integrator,
+    RungeKutta4,
+    SemiImplicitEuler,
+)
 
 INTEGRATORS: dict[str, Integrator] = {
     "expo": Expo(),

@@ -10,7 +10,7 @@ import typer
 
 from exposim.cli.console import say
 from exposim.cli.plan import find_trajectory
-from exposim.trajectory import Trajectory
+from exposim.simulation.trajectory import Trajectory
 
 
 def command(

@@ -15,8 +15,8 @@ from exposim import _checks
 from exposim._checks import Array
 from exposim.controllers.tasks import Equations, FrameMotion, Task, add_frame, frame_motion
 from exposim.errors import InvalidArgument, did_you_mean
-from exposim.robot import ContactPoint, Robot
-from exposim.state import State
+from exposim.robots.robot import ContactPoint, Robot
+from exposim.simulation.state import State
 
 # Of the solver: on accelerations [m/s²], forces [N] and torques [N·m].
 TOLERANCE = 1e-5

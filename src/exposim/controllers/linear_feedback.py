@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from exposim import _checks
 from exposim._checks import Array
 from exposim.errors import InvalidArgument, UnknownFile, UnreadableFile
-from exposim.robot import Robot
-from exposim.state import State
+from exposim.robots.robot import Robot
+from exposim.simulation.state import State
 
 # Says what a file is, so that another archive of arrays is not taken for a reference.
 _FORMAT = "exposim reference 1"

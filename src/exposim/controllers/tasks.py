@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 from exposim import _checks
 from exposim._checks import Array
 from exposim.errors import InvalidArgument
-from exposim.robot import Robot
-from exposim.state import State
+from exposim.robots.robot import Robot
+from exposim.simulation.state import State
 
 
 class Point(NamedTuple):

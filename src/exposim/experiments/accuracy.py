@@ -18,8 +18,8 @@ from exposim.experiments.cells import FILE, Cell, Notebook, Rows
 from exposim.experiments.local_error import GroundTruth, ground_truth, local_errors, summary
 from exposim.experiments.stopwatch import DISTURBED, core_state, speed_of_this_machine
 from exposim.experiments.variants import DURATIONS, OURS, QUICK_DURATIONS, SCENARIOS, VARIANTS, steps_of
-from exposim.integrators import ExplicitEuler
-from exposim.simulator import Simulator
+from exposim.simulation.integrators import ExplicitEuler
+from exposim.simulation.simulator import Simulator
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from exposim import scenarios
+from exposim.contact.surfaces import HalfSpace
 from exposim.experiments import force_figures
 from exposim.experiments.cells import Cell, Notebook, Rows
 from exposim.experiments.slipping import slip_by_continuous_law, slip_in_simulator
 from exposim.experiments.variants import AVERAGED, OURS, SCENARIOS, VARIANTS
-from exposim.ground import HalfSpace
-from exposim.integrators import ExplicitEuler, Expo, Integrator, RungeKutta4
-from exposim.robots import load_robot
+from exposim.robots.loading import load_robot
 from exposim.scenarios import Scenario
-from exposim.simulator import Simulator
+from exposim.simulation.integrators import ExplicitEuler, Expo, Integrator, RungeKutta4
+from exposim.simulation.simulator import Simulator
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from exposim._checks import Array
 from exposim.errors import InvalidArgument
-from exposim.integrators import Integrator
-from exposim.robot import Robot
+from exposim.robots.robot import Robot
 from exposim.scenarios import Run, Scenario
-from exposim.simulator import Simulator
-from exposim.state import State
+from exposim.simulation.integrators import Integrator
+from exposim.simulation.simulator import Simulator
+from exposim.simulation.state import State
 
 # How often the contacts of a ground truth are looked at, to find out whether they change [s].
 WATCHING_INTERVAL = 1.25e-4

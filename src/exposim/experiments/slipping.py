@@ -8,11 +8,12 @@ import numpy as np
 import pinocchio as pin
 
 from exposim._checks import Array
-from exposim.ground import HalfSpace, Material
-from exposim.integrators import Expo
-from exposim.robot import ContactPoint, Robot
-from exposim.robots import load_robot
-from exposim.simulator import Simulator
+from exposim.contact.materials import Material
+from exposim.contact.surfaces import HalfSpace
+from exposim.robots.loading import load_robot
+from exposim.robots.robot import ContactPoint, Robot
+from exposim.simulation.integrators import Expo
+from exposim.simulation.simulator import Simulator
 
 MASS, MU, GRAVITY = 2.0, 1.0, 9.81
 PUSH = 2.0  # horizontal force over the greatest friction force

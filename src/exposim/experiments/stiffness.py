@@ -33,8 +33,8 @@ from exposim.experiments.style import (
     panels,
 )
 from exposim.experiments.variants import SCENARIOS, VARIANTS, VERSIONS
-from exposim.integrators import Expo
 from exposim.scenarios import Scenario
+from exposim.simulation.integrators import Expo
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,10 +11,10 @@ import numpy as np
 from exposim import _core
 from exposim._checks import Array
 from exposim.experiments.variants import VARIANTS
-from exposim.integrators import Expo
 from exposim.scenarios import Scenario
-from exposim.simulator import Simulator
-from exposim.state import State
+from exposim.simulation.integrators import Expo
+from exposim.simulation.simulator import Simulator
+from exposim.simulation.state import State
 
 DISTURBED = 0.25  # a machine whose speed changes by more during a measurement is busy with something else
 

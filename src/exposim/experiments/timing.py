@@ -28,10 +28,10 @@ from exposim.experiments.stopwatch import (
 )
 from exposim.experiments.timing_figures import figures
 from exposim.experiments.variants import AVERAGED, QUICK_DURATIONS, SCENARIOS, VERSIONS
-from exposim.integrators import Expo
-from exposim.profile import STAGES
-from exposim.simulator import Simulator
-from exposim.state import State
+from exposim.simulation.integrators import Expo
+from exposim.simulation.profile import STAGES
+from exposim.simulation.simulator import Simulator
+from exposim.simulation.state import State
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,7 +18,7 @@ from exposim.experiments.style import (
     name_panel,
     panels,
 )
-from exposim.profile import STAGES
+from exposim.simulation.profile import STAGES
 
 if TYPE_CHECKING:
     import pandas as pd

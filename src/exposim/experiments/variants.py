@@ -5,8 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from exposim.integrators import ExplicitEuler, Expo, ImplicitEuler, Integrator, RungeKutta4, SemiImplicitEuler
 from exposim.kernels import Pade
+from exposim.simulation.integrators import (
+    ExplicitEuler,
+    Expo,
+    ImplicitEuler,
+    Integrator,
+    RungeKutta4,
+    SemiImplicitEuler,
+)
 
 SCENARIOS = ("solo-squat", "solo-jump", "solo-trot", "romeo-walk")
 # How much of each motion is looked at [s].

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from exposim._checks import Array
 from exposim.plots.style import COLOURS, SMALL, name_panel, panels, title
 from exposim.scenarios.measures import forces_by_direction, has_floating_base
-from exposim.trajectory import Trajectory
+from exposim.simulation.trajectory import Trajectory
 
 LINES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)))
 FORCE_OF_INTEREST = 10.0  # [N] below which forces are shown linearly at the most

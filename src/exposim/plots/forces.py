@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from exposim._checks import Array
 from exposim.plots.style import BLACK, BLUE, NORMAL, SMALL, VERMILION, name_panel, over_time, panels, title
 from exposim.scenarios.measures import forces_by_direction
-from exposim.trajectory import Trajectory
+from exposim.simulation.trajectory import Trajectory
 
 SLIPPING = "#F7D9C4"
 # Impacts above this many times what a contact usually carries leave the panel; the highest is written above it.

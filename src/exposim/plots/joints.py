@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from exposim._checks import Array
 from exposim.plots.style import COLOURS, NORMAL, SMALL, bounds, name_panel, over_time, panels, title
-from exposim.robot import Robot
-from exposim.trajectory import Trajectory
+from exposim.robots.robot import Robot
+from exposim.simulation.trajectory import Trajectory
 
 MOST = len(COLOURS)  # lines in one panel
 FEW = 3  # joints that hardly make a limb: put together with other such

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from exposim._checks import Array
 from exposim.plots.joints import Grouping, draw_groups
 from exposim.plots.style import BLUE, COLOURS, SMALL, bounds, name_panel, over_time, panels, title
-from exposim.robot import Robot
+from exposim.robots.robot import Robot
 from exposim.scenarios.measures import flights, has_floating_base, roll_pitch_yaw
-from exposim.trajectory import Trajectory
+from exposim.simulation.trajectory import Trajectory
 
 
 def motion(trajectory: Trajectory, robot: Robot | None = None) -> Figure:

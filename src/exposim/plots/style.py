@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from exposim._checks import Array
-from exposim.trajectory import Trajectory
+from exposim.simulation.trajectory import Trajectory
 
 # Okabe and Ito, without their yellow, which is faint on white.
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"

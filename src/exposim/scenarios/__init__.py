@@ -17,8 +17,8 @@ from exposim.errors import InvalidArgument, UnknownFile, UnknownScenario, did_yo
 from exposim.scenarios.measures import Judgement, judge_upright
 from exposim.scenarios.run import Run
 from exposim.scenarios.scenario import Controller, Scenario
-from exposim.settings import build_ground
-from exposim.trajectory import Trajectory
+from exposim.simulation.settings import build_ground
+from exposim.simulation.trajectory import Trajectory
 
 __all__ = [
     "SCENARIOS",

@@ -11,11 +11,11 @@ from exposim import _checks
 from exposim._checks import Array
 from exposim.controllers import PD
 from exposim.errors import InvalidArgument
-from exposim.robot import ContactPoint, Robot
-from exposim.robots import load_robot
+from exposim.robots.loading import load_robot
+from exposim.robots.robot import ContactPoint, Robot
 from exposim.scenarios.measures import Judgement, judge_upright
 from exposim.scenarios.scenario import Scenario
-from exposim.trajectory import Trajectory
+from exposim.simulation.trajectory import Trajectory
 
 CONTROL_PERIOD = 1e-3
 

@@ -10,8 +10,8 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from exposim._checks import Array
-from exposim.robot import Robot
-from exposim.trajectory import Trajectory
+from exposim.robots.robot import Robot
+from exposim.simulation.trajectory import Trajectory
 
 # A base that leans further than this [rad] has fallen.
 UPRIGHT = 0.6

@@ -7,16 +7,16 @@ from functools import partial
 import numpy as np
 import pinocchio as pin
 
+from exposim.contact.surfaces import HalfSpace
 from exposim.controllers import InverseDynamics
 from exposim.controllers.tasks import CentreOfMass, FramePose, Posture
-from exposim.ground import HalfSpace
-from exposim.robot import Robot
-from exposim.robots import load_robot
+from exposim.robots.loading import load_robot
+from exposim.robots.robot import Robot
 from exposim.scenarios.measures import Judgement, judge_upright
 from exposim.scenarios.scenario import Scenario
 from exposim.scenarios.standing import pressed_into_ground
 from exposim.scenarios.walking import Side, Step, WalkingPattern
-from exposim.trajectory import Trajectory
+from exposim.simulation.trajectory import Trajectory
 
 CONTROL_PERIOD = 0.04  # [s] as in the paper
 STRIDE = 0.15  # [m]

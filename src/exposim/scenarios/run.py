@@ -10,15 +10,15 @@ import numpy as np
 
 from exposim import _checks
 from exposim._checks import Array
-from exposim.contacts import material_of, surfaces_of
+from exposim.contact.surfaces import HalfSpace, surfaces_of
 from exposim.errors import InvalidArgument, SimulationDiverged, StateMismatch
-from exposim.ground import HalfSpace
-from exposim.integrators import Expo, Integrator
-from exposim.robot import Robot
-from exposim.settings import build_integrator, describe, describe_ground, describe_robot
-from exposim.simulator import Simulator
-from exposim.state import State
-from exposim.trajectory import FORMAT, FORMAT_VERSION, Trajectory
+from exposim.robots.robot import Robot
+from exposim.simulation.integrators import Expo, Integrator
+from exposim.simulation.pairs import material_of
+from exposim.simulation.settings import build_integrator, describe, describe_ground, describe_robot
+from exposim.simulation.simulator import Simulator
+from exposim.simulation.state import State
+from exposim.simulation.trajectory import FORMAT, FORMAT_VERSION, Trajectory
 
 if TYPE_CHECKING:
     from exposim.scenarios.scenario import Scenario

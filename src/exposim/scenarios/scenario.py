@@ -11,15 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from exposim import _checks
-from exposim.contacts import surfaces_of
+from exposim.contact.surfaces import HalfSpace, Surface, surfaces_of
 from exposim.errors import InvalidArgument
-from exposim.ground import HalfSpace, Surface
-from exposim.integrators import Integrator
-from exposim.robot import Robot
+from exposim.robots.robot import Robot
 from exposim.scenarios.measures import Judgement, judge_upright
 from exposim.scenarios.run import Run
-from exposim.state import State
-from exposim.trajectory import Trajectory
+from exposim.simulation.integrators import Integrator
+from exposim.simulation.state import State
+from exposim.simulation.trajectory import Trajectory
 
 
 class Controller(Protocol):

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from exposim.controllers import LinearFeedback, Reference
-from exposim.robot import Robot
-from exposim.robots import load_robot
+from exposim.robots.loading import load_robot
+from exposim.robots.robot import Robot
 from exposim.scenarios.measures import Judgement, flights, judge_upright
 from exposim.scenarios.scenario import Scenario
-from exposim.trajectory import Trajectory
+from exposim.simulation.trajectory import Trajectory
 
 # Made by tools/make_references.py.
 REFERENCE = Path(__file__).parent / "references" / "solo_jump.npz"

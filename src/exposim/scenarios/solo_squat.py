@@ -6,15 +6,15 @@ import numpy as np
 import pinocchio as pin
 
 from exposim._checks import Array
+from exposim.contact.surfaces import HalfSpace
 from exposim.controllers import InverseDynamics
 from exposim.controllers.tasks import CentreOfMass, FramePose, Point, Posture
-from exposim.ground import HalfSpace
-from exposim.robot import Robot
-from exposim.robots import load_robot
+from exposim.robots.loading import load_robot
+from exposim.robots.robot import Robot
 from exposim.scenarios.measures import Judgement, centre_of_mass, judge_upright
 from exposim.scenarios.scenario import Scenario
 from exposim.scenarios.standing import pressed_into_ground
-from exposim.trajectory import Trajectory
+from exposim.simulation.trajectory import Trajectory
 
 AMPLITUDE = 0.03  # [m] up and down
 FREQUENCY = 1.0  # [Hz]

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from exposim.controllers import LinearFeedback, Reference
-from exposim.robots import load_robot
+from exposim.robots.loading import load_robot
 from exposim.scenarios.measures import Judgement, judge_upright, roll_pitch_yaw
 from exposim.scenarios.scenario import Scenario
-from exposim.trajectory import Trajectory
+from exposim.simulation.trajectory import Trajectory
 
 # Made by tools/make_references.py.
 REFERENCE = Path(__file__).parent / "references" / "solo_trot.npz"

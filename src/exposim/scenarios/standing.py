@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from exposim._checks import Array
-from exposim.ground import Material
-from exposim.robot import Robot
+from exposim.contact.materials import Material
+from exposim.robots.robot import Robot
 
 
 def pressed_into_ground(robot: Robot, material: Material) -> Array:

@@ -11,7 +11,7 @@ import pinocchio as pin
 
 from exposim._checks import Array
 from exposim.errors import ModelWarning
-from exposim.robot import Robot
+from exposim.robots.robot import Robot
 
 STICK_COLOUR = np.array([0.35, 0.42, 0.50, 1.0])
 JOINT_COLOUR = np.array([0.85, 0.55, 0.20, 1.0])

@@ -17,13 +17,13 @@ import viser
 from numpy.typing import ArrayLike, NDArray
 
 from exposim._checks import Array
-from exposim.contacts import Contact
+from exposim.contact.contacts import Contact
+from exposim.contact.surfaces import Surface
 from exposim.errors import InvalidArgument
-from exposim.ground import Surface
-from exposim.robot import Robot
-from exposim.settings import build_ground
-from exposim.state import State
-from exposim.trajectory import Trajectory
+from exposim.robots.robot import Robot
+from exposim.simulation.settings import build_ground
+from exposim.simulation.state import State
+from exposim.simulation.trajectory import Trajectory
 from exposim.viewer import scene as looks
 from exposim.viewer.playback import Playback
 from exposim.viewer.scene import Scene

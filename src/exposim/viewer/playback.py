@@ -11,7 +11,7 @@ import numpy as np
 import viser
 
 from exposim._checks import Array
-from exposim.trajectory import Trajectory
+from exposim.simulation.trajectory import Trajectory
 from exposim.viewer import scene as looks
 from exposim.viewer.scene import Scene
 

@@ -18,8 +18,8 @@ from pinocchio.visualize import MeshcatVisualizer
 
 from exposim._checks import Array
 from exposim.errors import InvalidArgument
-from exposim.robot import Robot
-from exposim.trajectory import Trajectory
+from exposim.robots.robot import Robot
+from exposim.simulation.trajectory import Trajectory
 from exposim.viewer import scene as looks
 from exposim.viewer.recorder import RecordingWindow
 from exposim.viewer.scene import Scene

@@ -10,12 +10,11 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from exposim._checks import Array
-from exposim.contacts import surfaces_of
+from exposim.contact.surfaces import HalfSpace, Surface, surfaces_of
 from exposim.errors import InvalidArgument
-from exposim.ground import HalfSpace, Surface
-from exposim.robot import Robot
-from exposim.settings import build_ground, build_robot
-from exposim.trajectory import Trajectory
+from exposim.robots.robot import Robot
+from exposim.simulation.settings import build_ground, build_robot
+from exposim.simulation.trajectory import Trajectory
 from exposim.viewer.geometry import bounds, visual_model
 
 # Red, green, blue from 0 to 1.

@@ -7,7 +7,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from exposim._checks import Array
-from exposim.ground import HalfSpace
+from exposim.contact.surfaces import HalfSpace
 
 _SQUARE = ((0, 0), (1, 0), (1, 1), (0, 1))
 

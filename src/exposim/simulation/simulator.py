@@ -10,16 +10,17 @@ from numpy.typing import ArrayLike
 
 from exposim import _checks, _core
 from exposim._checks import Array
-from exposim.advice import Advice, advise
-from exposim.contacts import Contact, Pair, pair_up, refuse_modal_for_other_materials, specs_of, surfaces_of
+from exposim.contact.contacts import Contact
+from exposim.contact.surfaces import Surface, surfaces_of
 from exposim.errors import InvalidArgument, SimulationDiverged, StateMismatch
-from exposim.ground import Surface
-from exposim.integrators import Expo, Integrator
 from exposim.kernels import _contact_kernel
-from exposim.profile import Profile
-from exposim.robot import Robot
-from exposim.state import State
-from exposim.step_info import Statistics, StepInfo
+from exposim.robots.robot import Robot
+from exposim.simulation.advice import Advice, advise
+from exposim.simulation.integrators import Expo, Integrator
+from exposim.simulation.pairs import Pair, pair_up, refuse_modal_for_other_materials, specs_of
+from exposim.simulation.profile import Profile
+from exposim.simulation.state import State
+from exposim.simulation.step_info import Statistics, StepInfo
 
 # Velocities beyond this [rad/s, m/s] count as divergence.
 MAX_VELOCITY: float = _core.MAX_VELOCITY

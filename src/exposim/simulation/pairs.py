@@ -1,57 +1,19 @@
-"""Which contacts may come about, and what they look like at an instant."""
+"""Which contacts may come about: contact points of the robot, each with the surfaces it may touch."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
 from exposim import _core
-from exposim._checks import Array
+from exposim.contact.materials import Material
+from exposim.contact.surfaces import Surface
 from exposim.errors import InvalidArgument
-from exposim.ground import Material, Surface
-from exposim.integrators import Expo, Integrator
 from exposim.kernels import is_proportional
-from exposim.robot import ContactPoint
+from exposim.robots.robot import ContactPoint
+from exposim.simulation.integrators import Expo, Integrator
 
 # A contact point and the surface it may touch; a bilateral point by itself.
 Pair = tuple[ContactPoint, Surface | None]
-
-
-@dataclass(frozen=True, eq=False)
-class Contact:
-    """One contact at one instant, in the world frame.
-
-    Args:
-        name: Of the contact point.
-        surface: That it may touch; ``None`` for a bilateral contact.
-        active: Whether it touches.
-        slipping: Whether it slips, or has no force to hold it.
-        position: Of the contact point [m].
-        velocity: Of the body at the contact point [m/s].
-        anchor: Where the virtual spring is attached [m]; NaN where inactive.
-        force: On the robot [N].
-    """
-
-    name: str
-    surface: Surface | None
-    active: bool
-    slipping: bool
-    position: Array
-    velocity: Array
-    anchor: Array
-    force: Array
-
-
-def surfaces_of(ground: Surface | Iterable[Surface] | None) -> tuple[Surface, ...]:
-    """One surface, several or none, as a tuple."""
-    if ground is None:
-        return ()
-    surfaces = (ground,) if isinstance(ground, Surface) else tuple(ground) if isinstance(ground, Iterable) else None
-    if surfaces is None or not all(isinstance(surface, Surface) for surface in surfaces):
-        raise InvalidArgument(f"ground is {ground!r}; give a surface such as exposim.HalfSpace(), several, or None")
-    return surfaces
 
 
 def pair_up(points: tuple[ContactPoint, ...], surfaces: tuple[Surface, ...]) -> tuple[Pair, ...]:

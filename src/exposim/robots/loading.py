@@ -24,8 +24,8 @@ from exposim.errors import (
     UnsupportedModel,
     did_you_mean,
 )
-from exposim.known_robots import KNOWN_ROBOTS, KnownRobot
-from exposim.robot import ContactPoint, Robot
+from exposim.robots.known import KNOWN_ROBOTS, KnownRobot
+from exposim.robots.robot import ContactPoint, Robot
 
 # How far below z = 0 the feet of a standing robot are put [m].
 TOUCHING_DEPTH = 1e-10

@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from exposim import _checks, _core
 from exposim._checks import Array
-from exposim._models import distance_from_unit, from_bytes, joints_of, refuse_what_cannot_be_simulated, to_bytes
+from exposim.contact.materials import Material
+from exposim.contact.surfaces import Point
 from exposim.errors import InvalidArgument, UnknownFrame, did_you_mean
-from exposim.ground import Material, Point
+from exposim.robots.models import distance_from_unit, from_bytes, joints_of, refuse_what_cannot_be_simulated, to_bytes
 
 # How far from unit length a quaternion may be given; closer, it is normalised.
 QUATERNION_TOLERANCE = 1e-3

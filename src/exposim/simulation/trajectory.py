@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from exposim._checks import Array
 from exposim.errors import InvalidArgument, UnknownFile, UnreadableFile
-from exposim.state import State
+from exposim.simulation.state import State
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from exposim.ground import Point
-from exposim.robot import ContactPoint
+from exposim.contact.surfaces import Point
+from exposim.robots.robot import ContactPoint
 
 
 @dataclass(frozen=True)

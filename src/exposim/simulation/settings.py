@@ -8,12 +8,14 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from exposim import integrators, kernels
+from exposim import kernels
+from exposim.contact.materials import Material
+from exposim.contact.surfaces import HalfSpace, Surface
 from exposim.errors import InvalidArgument, ModelWarning, UnknownFile
-from exposim.ground import HalfSpace, Material, Surface
-from exposim.integrators import Integrator
-from exposim.robot import ContactPoint, Robot
-from exposim.robots import load_robot, robot_data_folder
+from exposim.robots.loading import load_robot, robot_data_folder
+from exposim.robots.robot import ContactPoint, Robot
+from exposim.simulation import integrators
+from exposim.simulation.integrators import Integrator
 
 Settings = dict[str, Any]
 

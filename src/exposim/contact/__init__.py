@@ -1,0 +1,1 @@
+"""Contacts: what surfaces are made of, where they are, what touches them."""

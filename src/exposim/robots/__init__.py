@@ -1,0 +1,1 @@
+"""Robots: what they are, and where they come from."""

@@ -1,0 +1,1 @@
+"""Simulations: schemes, states, steps, and what they record."""
