@@ -80,7 +80,7 @@ def points(repeats: int) -> Table:
         for name, kernel, count in (("auto", "auto", repeats), ("expm", "expm", 1 if per_sole > 4 else 5)):
             if name == "expm" and per_sole > 16:
                 continue
-            core = xs.Simulator(robot, xs.HalfSpace(), xs.Expo(kernel=kernel), 1e-3)._core  # type: ignore[arg-type]
+            core = xs.Simulator(robot, xs.HalfSpace(), xs.PaperExpo(kernel=kernel), 1e-3)._core  # type: ignore[arg-type]
             runs = [statistics.mean(_core.time_steps(core, states, tau)[0]) for _ in range(count)]
             found[name] = statistics.median(runs)
         slope = (

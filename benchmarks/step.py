@@ -42,10 +42,10 @@ SCHEMES: dict[str, xs.Integrator] = {
     "RK4": xs.RungeKutta4(),
     "implicit Euler": xs.ImplicitEuler(),
     # The paper's method with each of its kernels, then ours.
-    **{f"Expo, Padé {degree}": xs.Expo(kernel=xs.Pade(degree), transitions="averaged") for degree in (1, 2, 3, 5, 7)},
-    "Expo, exponential": xs.Expo(kernel="expm", transitions="averaged"),
-    "Expo, not balanced": xs.Expo(kernel="expm", balance=False, transitions="averaged"),
-    "Expo, averaged": xs.Expo(transitions="averaged"),
+    **{f"Expo, Padé {degree}": xs.PaperExpo(kernel=xs.Pade(degree)) for degree in (1, 2, 3, 5, 7)},
+    "Expo, exponential": xs.PaperExpo(kernel="expm"),
+    "Expo, not balanced": xs.PaperExpo(kernel="expm", balance=False),
+    "Expo, averaged": xs.PaperExpo(),
     "Expo, order 1": xs.Expo(order=1),
     "Expo": xs.Expo(),
 }

@@ -8,13 +8,15 @@ from scipy.integrate import solve_ivp
 
 import exposim as xs
 import reference
+from exposim.simulation.integrators import SCHEMES
 
 GRAVITY = 9.81
-PAPER = xs.Expo(transitions="averaged")  # the paper's method
-# Every registered scheme with its defaults, and the versions of Expo.
-INTEGRATORS = [*(each() for each in xs.Integrator.__subclasses__()), xs.Expo(order=1), PAPER]
+PAPER = xs.PaperExpo()
+# Every registered scheme with its defaults, and the other version of Expo.
+INTEGRATORS = [*(each() for each in SCHEMES.values()), xs.Expo(order=1)]
+EXPONENTIAL = (xs.Expo, xs.PaperExpo)  # which take large steps on stiff ground
 REFERENCED = {  # those that the reference simulator knows
-    xs.Expo: "expo",
+    xs.PaperExpo: "expo",
     xs.ExplicitEuler: "explicit_euler",
     xs.SemiImplicitEuler: "semi_implicit_euler",
     xs.RungeKutta4: "runge_kutta4",
@@ -22,8 +24,7 @@ REFERENCED = {  # those that the reference simulator knows
 
 
 def integrator_id(integrator):
-    name = type(integrator).__name__
-    return f"{name}-{integrator.transitions}-{integrator.order}" if isinstance(integrator, xs.Expo) else name
+    return f"{type(integrator).__name__}-{integrator.order}"
 
 
 def point_mass(mass=2.0, **contact_point):
@@ -94,8 +95,8 @@ def spring_energy(sim):
     )
 
 
-def reference_of(sim, **options):
-    """The reference simulator of the same robot, ground and step; options that Simulator does not show are given."""
+def reference_of(sim):
+    """The reference simulator of the same robot, ground, scheme and step."""
 
     def pair(value):
         return (value, value) if np.ndim(value) == 0 else tuple(value)
@@ -110,9 +111,10 @@ def reference_of(sim, **options):
         anchor = None if point.anchor is None else np.array(point.anchor)
         position = placement.act(np.array(point.offset))
         points.append(reference.Point(joint, position, point.radius, bilateral, anchor))
+    options = {}
     surfaces = [reference.HalfSpace(np.array(s.point), np.array(s.normal), material(s.material)) for s in sim.surfaces]
-    if isinstance(sim.integrator, xs.Expo):
-        options.setdefault("position_update", sim.integrator.position_update)
+    if isinstance(sim.integrator, xs.PaperExpo):
+        options = {name: getattr(sim.integrator, name) for name in ("position_update", "anchor", "projection")}
     return reference.ReferenceSimulator(
         sim.robot.model, points, surfaces, sim.dt, REFERENCED[type(sim.integrator)], **options
     )

@@ -18,7 +18,7 @@ from exposim.experiments.local_error import distance
 SCHEMES = {
     "Expo": (xs.Expo(), "#0072B2", "-"),
     "Expo, order 1": (xs.Expo(order=1), "#56B4E9", "-"),
-    "averaged (paper)": (xs.Expo(transitions="averaged"), "0.25", "--"),
+    "averaged (paper)": (xs.PaperExpo(), "0.25", "--"),
     "explicit Euler": (xs.ExplicitEuler(), "#D55E00", "-"),
     "RK4": (xs.RungeKutta4(), "#CC79A7", "-"),
 }

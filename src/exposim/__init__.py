@@ -40,6 +40,7 @@ from exposim.simulation.integrators import (
     Expo,
     ImplicitEuler,
     Integrator,
+    PaperExpo,
     RungeKutta4,
     SemiImplicitEuler,
 )
@@ -64,6 +65,7 @@ __all__ = [
     "ModelParseError",
     "ModelWarning",
     "Pade",
+    "PaperExpo",
     "PinocchioMismatch",
     "Robot",
     "RungeKutta4",

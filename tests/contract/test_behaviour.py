@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 import exposim as xs
 from robot_files import JOINTS, chain_with
-from systems import GRAVITY, INTEGRATORS, block, energy, integrator_id, point_mass, spring_energy
+from systems import EXPONENTIAL, GRAVITY, INTEGRATORS, block, energy, integrator_id, point_mass, spring_energy
 
 MASS, K, B = 2.0, 1e5, 300.0
 
@@ -16,7 +16,7 @@ MASS, K, B = 2.0, 1e5, 300.0
 @pytest.mark.parametrize("robot_name", ["solo12", "romeo"])
 def test_a_robot_at_rest_in_equilibrium_stays_there(integrator, robot_name):
     robot = xs.load_robot(robot_name)
-    dt = 5e-3 if isinstance(integrator, xs.Expo) else 5e-5
+    dt = 5e-3 if isinstance(integrator, EXPONENTIAL) else 5e-5
     anchored = [
         xs.ContactPoint(p.frame, p.offset, p.name, bilateral=True) for p in robot.contact_points
     ]  # springs at rest at q0, so that gravity compensated at every joint is an equilibrium

@@ -127,22 +127,20 @@ def test_every_integrator_agrees_on_random_states(integrator, robot_name):
 
 
 @pytest.mark.parametrize("options", [{"anchor": "detected"}, {"projection": "orthogonal"}], ids=str)
-@every_referenced_integrator
-def test_the_contact_options_agree_on_a_tumbling_block(integrator, options):
-    dt = 1e-3 if isinstance(integrator, xs.Expo) else 2e-4
+def test_the_paper_s_contact_options_agree_on_a_tumbling_block(options):
     material = {"stiffness": 2e4, "damping": 40.0, "friction": 0.4}
     ground = [slope(0.3, **material), xs.HalfSpace(xs.Material(**material))]
-    sim = xs.Simulator(block(), ground, integrator, dt, **options)
+    sim = xs.Simulator(block(), ground, xs.PaperExpo(**options), 1e-3)
     q = np.array([0.0, 0.0, 0.09, 0.05, 0.1, 0.0, 1.0])
     q[3:] /= np.linalg.norm(q[3:])
-    seen = run_both(sim, reference_of(sim, **options), q, [0.5, 0.2, -0.5, 0.3, 1.0, 0.2], 250 * dt)
+    seen = run_both(sim, reference_of(sim), q, [0.5, 0.2, -0.5, 0.3, 1.0, 0.2], 0.25)
     assert {SLIP, OPEN} <= seen
 
 
 def test_the_simpler_position_update_agrees_and_differs_from_the_default():
     final = {}
     for update in ("lam_pr", "lam_pr2"):
-        sim = xs.Simulator(block(), xs.HalfSpace(), xs.Expo(position_update=update, transitions="averaged"), 4e-3)
+        sim = xs.Simulator(block(), xs.HalfSpace(), xs.PaperExpo(position_update=update), 4e-3)
         q = [0.0, 0.0, 0.08, 0.0, 0.0, 0.0, 1.0]
         run_both(sim, reference_of(sim), q, None, 0.2)
         final[update] = sim.q
@@ -172,13 +170,12 @@ def test_a_point_between_two_walls_has_a_contact_with_each():
     assert [c.surface for c in sim.contacts] == walls
 
 
-@pytest.mark.parametrize("projection", ["horizontal", "orthogonal"])
-def test_an_implicit_step_satisfies_its_equation_by_the_reference_s_dynamics(projection):
+def test_an_implicit_step_satisfies_its_equation_by_the_reference_s_dynamics():
     robot = xs.load_robot("solo12").replace(joint_damping=0.01)
     dt = 2e-3
-    sim = xs.Simulator(robot, slope(0.1, friction=0.4), xs.ImplicitEuler(), dt, projection=projection)
-    explicit = xs.Simulator(robot, sim.surfaces, xs.ExplicitEuler(), dt, projection=projection)
-    oracle = reference_of(explicit, projection=projection)
+    sim = xs.Simulator(robot, slope(0.1, friction=0.4), xs.ImplicitEuler(), dt)
+    explicit = xs.Simulator(robot, sim.surfaces, xs.ExplicitEuler(), dt)
+    oracle = reference_of(explicit)
     tau, wrench = np.linspace(-0.2, 0.2, 18), np.array([1.0, 2.0, -3.0, 0.1, 0.2, 0.3])
     joint, placement = robot.locate("base_link")
     q = robot.q0
@@ -198,5 +195,4 @@ def test_an_implicit_step_satisfies_its_equation_by_the_reference_s_dynamics(pro
         seen.update(zip(sim.state.active.tolist(), sim.state.slipping.tolist(), strict=True))
         converged += sim.info.converged
     assert {SLIP, OPEN} <= seen
-    # The orthogonal projection jumps where a contact stops pushing: there is not always a solution.
-    assert converged >= (50 if projection == "horizontal" else 30)
+    assert converged >= 50

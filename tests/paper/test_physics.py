@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose
 import exposim as xs
 from systems import (
     GRAVITY,
-    PAPER,
     block,
     downhill,
     on_slope,
@@ -121,7 +120,7 @@ def test_a_contact_noticed_late_rests_at_the_depth_that_its_anchor_rule_says():
     """ "surface" rests at m g / K whatever the step; "detected", the paper's choice, depends on it."""
     depths = {}
     for anchor in ("surface", "detected"):
-        sim = xs.Simulator(point_mass(MASS), xs.HalfSpace(xs.Material(K, 2000.0)), PAPER, 1e-2, anchor=anchor)
+        sim = xs.Simulator(point_mass(MASS), xs.HalfSpace(xs.Material(K, 2000.0)), xs.PaperExpo(anchor=anchor), 1e-2)
         sim.reset([0.0, 0.0, 1e-3])
         sim.step(n=300)
         depths[anchor] = -sim.contacts[0].position[2]
@@ -133,7 +132,7 @@ def test_an_orthogonal_projection_gives_more_normal_force_to_a_slipping_contact(
     forces = {}
     for projection in ("horizontal", "orthogonal"):
         ground = xs.HalfSpace(xs.Material(K, B, 0.5))
-        sim = xs.Simulator(point_mass(MASS), ground, PAPER, 5e-3, projection=projection)
+        sim = xs.Simulator(point_mass(MASS), ground, xs.PaperExpo(projection=projection), 5e-3)
         sim.reset([0.0, 0.0, -2e-4], [0.5, 0.0, 0.0])
         (contact,) = sim.contacts
         assert contact.slipping

@@ -294,27 +294,10 @@ def test_work_is_bounded_and_the_bound_is_reported():
     assert sim.statistics.resolved > 0
 
 
-@pytest.mark.parametrize("value", ["exact", None, 1])
-def test_unknown_transitions_are_refused(value):
-    with pytest.raises(xs.InvalidArgument, match="transitions is"):
-        xs.Expo(transitions=value)
-
-
 @pytest.mark.parametrize("value", [0, 3, 1.5, "2", True])
 def test_unknown_orders_are_refused(value):
     with pytest.raises(xs.InvalidArgument, match="order is"):
         xs.Expo(order=value)
-
-
-def test_the_paper_s_method_is_of_order_one_unless_told_otherwise():
-    assert xs.Expo().order == 2
-    assert xs.Expo(transitions="averaged").order == 1
-    assert xs.Expo(transitions="averaged", order=2).order == 2
-
-
-def test_an_orthogonal_projection_is_refused_where_contacts_follow_coulomb_s_law():
-    with pytest.raises(xs.InvalidArgument, match="projection is 'orthogonal', but resolved transitions"):
-        xs.Simulator(block(), xs.HalfSpace(), xs.Expo(), projection="orthogonal")
 
 
 def test_a_contact_that_begins_to_push_again_is_one_event():

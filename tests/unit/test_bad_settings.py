@@ -372,15 +372,47 @@ def test_a_model_is_no_robot():
     refused(xs.InvalidArgument, lambda: xs.Simulator(solo12().model), "robot is a Model", "load_robot")
 
 
+NO_CHOICES = [None, 5, "nothing", "", ["surface"], True, np.zeros(2)]
+
+
+@pytest.mark.parametrize("value", NO_CHOICES, ids=short)
+def test_what_to_do_at_divergence_is_one_of_two(value):
+    act = functools.partial(xs.Simulator, solo12(), on_divergence=value)
+    refused(xs.InvalidArgument, act, f"on_divergence is {value!r}", "'raise', 'stop'")
+
+
 @pytest.mark.parametrize(
-    ("name", "choices"),
+    ("name", "choices"), [("anchor", "'surface', 'detected'"), ("projection", "'horizontal', 'orthogonal'")]
+)
+@pytest.mark.parametrize("value", NO_CHOICES, ids=short)
+def test_an_option_of_the_paper_s_method_is_told_the_choices(name, choices, value):
+    refused(xs.InvalidArgument, lambda: xs.PaperExpo(**{name: value}), f"{name} is {value!r}", choices)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
     [
-        ("anchor", "'surface', 'detected'"),
-        ("projection", "'horizontal', 'orthogonal'"),
-        ("on_divergence", "'raise', 'stop'"),
+        ("kernel", "expm"),
+        ("balance", False),
+        ("position_update", "lam_pr"),
+        ("anchor", "detected"),
+        ("projection", "orthogonal"),
     ],
 )
-@pytest.mark.parametrize("value", [None, 5, "nothing", "", ["surface"], True, np.zeros(2)], ids=short)
-def test_an_option_that_does_not_exist_is_told_the_choices(name, choices, value):
-    act = functools.partial(xs.Simulator, solo12(), **{name: value})
-    refused(xs.InvalidArgument, act, f"{name} is {value!r}", choices)
+def test_options_of_the_paper_s_method_are_sent_there(name, value):
+    for act in (
+        functools.partial(xs.Expo, **{name: value}),
+        functools.partial(xs.Simulator, solo12(), **{name: value}),
+        functools.partial(xs.scenarios.get("drop").run, **{name: value}),
+    ):
+        refused(xs.InvalidArgument, act, f"{name} is no option of", f"exposim.PaperExpo({name}={value!r})")
+    assert getattr(xs.PaperExpo(**{name: value}), name) == value
+
+
+def test_averaged_transitions_are_the_paper_s_method():
+    refused(xs.InvalidArgument, lambda: xs.Expo(transitions="averaged"), "transitions", "exposim.PaperExpo()")
+
+
+def test_an_option_that_nobody_has_is_no_keyword():
+    with pytest.raises(TypeError, match="stiffness"):
+        xs.Simulator(solo12(), stiffness=1e5)

@@ -29,7 +29,7 @@ from bad_input import (
 
 @pytest.mark.parametrize("kernel", ["exp", "pade", "EXPM", None, 5, xs.Pade, ["expm"], np.zeros(2)], ids=short)
 def test_a_kernel_that_does_not_exist_is_refused(kernel):
-    refused(xs.InvalidArgument, lambda: xs.Expo(kernel=kernel), "kernel is", "'expm' or Pade(degree)")
+    refused(xs.InvalidArgument, lambda: xs.PaperExpo(kernel=kernel), "kernel is", "'expm' or Pade(degree)")
 
 
 @pytest.mark.parametrize("degree", [4, 0, -1, 6, 8, 13, 1.0, 3.5, True, "3", None, [3], NAN], ids=short)
@@ -39,12 +39,12 @@ def test_a_degree_that_does_not_exist_is_told_the_choices(degree):
 
 @pytest.mark.parametrize("balance", [1, 0, None, "yes"], ids=short)
 def test_a_balance_that_is_neither_true_nor_false_is_refused(balance):
-    refused(xs.InvalidArgument, lambda: xs.Expo(balance=balance), f"balance is {balance!r}", "True or False")
+    refused(xs.InvalidArgument, lambda: xs.PaperExpo(balance=balance), f"balance is {balance!r}", "True or False")
 
 
 @pytest.mark.parametrize("value", ["lam", None, 5], ids=short)
 def test_a_position_update_that_does_not_exist_is_told_the_choices(value):
-    act = functools.partial(xs.Expo, position_update=value)
+    act = functools.partial(xs.PaperExpo, position_update=value)
     refused(xs.InvalidArgument, act, f"position_update is {value!r}", "'lam_pr2', 'lam_pr'")
 
 

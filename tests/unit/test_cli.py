@@ -128,12 +128,12 @@ def test_the_flags_are_the_settings_of_the_run(tmp_path):
     flags = (
         "--integrator expo-averaged --kernel pade3 --dt 1/4ms --stiffness 50kN/m,2e4 --damping 0.2kNs/m --friction 0.7"
     )
-    more = "--duration 20ms --anchor detected --projection orthogonal --record-every 2 --robot go2 --option height=5cm"
+    more = "--duration 20ms --record-every 2 --robot go2 --option height=5cm"
     assert exposim("run", "drop", *flags.split(), *more.split(), "--output", "out", "--no-replay").exit_code == 0
     settings = xs.Trajectory.load(tmp_path / "out" / "trajectory.npz").settings
+    assert settings["integrator"]["type"] == "PaperExpo"
     assert settings["integrator"]["kernel"] == {"type": "Pade", "degree": 3}
     assert (settings["dt"], settings["duration"], settings["record_every"]) == (0.25e-3, 0.02, 2)
-    assert (settings["anchor"], settings["projection"]) == ("detected", "orthogonal")
     assert settings["ground"][0]["material"] == {
         "type": "Material", "stiffness": [5e4, 2e4], "damping": 200.0, "friction": 0.7,
     }  # fmt: skip
@@ -246,23 +246,23 @@ def test_a_robot_of_one_s_own_is_dropped_by_the_path_of_its_file(tmp_path):
 
 
 def test_integrators_are_compared_side_by_side(tmp_path):
-    schemes = "expo@1ms,expo:pade3@0.5ms,explicit-euler"
+    schemes = "expo@1ms,paper-expo:pade3@0.5ms,explicit-euler"
     result = exposim("compare", "drop", "--integrators", schemes, "--stiffness", "1e8", "--duration", "0.2s")
     assert result.exit_code == 0, result.output
-    for word in ("expo:pade3", "explicit-euler", "0.5 ms", "base differs by [m]", "no, "):
+    for word in ("paper-expo:pade3", "explicit-euler", "0.5 ms", "base differs by [m]", "no, "):
         assert word in result.output
     folder = tmp_path / "results" / "drop-compare"
     assert (folder / "compare.png").stat().st_size > 10_000
     with (folder / "compare.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
-    assert [row["label"] for row in rows] == ["expo 1 ms", "expo:pade3 0.5 ms", "explicit-euler 1 ms"]
+    assert [row["label"] for row in rows] == ["expo 1 ms", "paper-expo:pade3 0.5 ms", "explicit-euler 1 ms"]
     assert [row["stable"] for row in rows] == ["True", "True", "False"]
     assert rows[0]["difference_base"] == ""
     assert float(rows[1]["difference_base"]) > 0.0
 
 
 def test_a_run_does_not_differ_from_itself(tmp_path):
-    exposim("compare", "drop", "--integrators", "expo,expo:modal", "--duration", "0.2s")
+    exposim("compare", "drop", "--integrators", "paper-expo,paper-expo:modal", "--duration", "0.2s")
     with (tmp_path / "results" / "drop-compare" / "compare.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert float(rows[1]["difference_base"]) == float(rows[1]["difference_joints"]) == 0.0

@@ -105,8 +105,10 @@ def unfinished(tmp_path, monkeypatch):
         ("--stiffness 2e5", "stiffness 100000, not stiffness 200000; resume it without --stiffness"),
         ("--friction 0.5 --damping 300", "friction"),
         ("--integrator rk4", "integrator expo, not integrator rk4"),
-        ("--kernel expm", "integrator expo, not integrator expo:expm; resume it without --kernel"),
-        ("--anchor detected", "anchor surface, not anchor detected"),
+        (
+            "--integrator paper-expo --kernel expm",
+            "integrator expo, not integrator paper-expo:expm; resume it without --integrator, --kernel",
+        ),
         ("--option height=0.2", "resume it without --option height"),
         ("--robot go2", "robot by default, not robot go2; resume it without --robot"),
         ("--duration 10ms", "0.02 s have been simulated already"),
@@ -128,7 +130,7 @@ def test_a_run_of_another_scenario_is_not_resumed(unfinished):
 
 @pytest.mark.parametrize("what", ["drop", "results/drop", "results/drop/trajectory.npz"])
 def test_flags_that_repeat_the_settings_do_no_harm(what, unfinished):
-    flags = "--dt 1ms --stiffness 1e5 --integrator expo --kernel auto --projection horizontal --duration 50ms"
+    flags = "--dt 1ms --stiffness 1e5 --integrator expo --duration 50ms"
     result = exposim("run", what, "--resume", "--no-replay", *flags.split())
     assert result.exit_code == 0, result.output
     assert xs.Trajectory.load(unfinished / "trajectory.npz").outcome["finished"]

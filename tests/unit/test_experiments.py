@@ -100,7 +100,9 @@ def test_on_smooth_motion_the_local_error_shrinks_at_the_order_of_the_scheme(int
 
 def test_kernels_of_expo_make_the_same_local_errors():
     setting = scenarios.get("solo-squat")
-    modal, dense = (local_errors(setting, xs.Expo(kernel=kernel), 5e-3, squat_truth()) for kernel in ("modal", "expm"))
+    modal, dense = (
+        local_errors(setting, xs.PaperExpo(kernel=kernel), 5e-3, squat_truth()) for kernel in ("modal", "expm")
+    )
     assert modal == pytest.approx(dense, rel=1e-6)
     assert modal.min() > 0.0
 

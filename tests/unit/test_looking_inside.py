@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 import exposim as xs
 from reference import integrate_linear_system
-from systems import INTEGRATORS, block, integrator_id, point_mass
+from systems import EXPONENTIAL, INTEGRATORS, block, integrator_id, point_mass
 
 
 def test_predicted_forces_of_a_point_mass_are_exact():
@@ -94,7 +94,7 @@ def test_a_profile_tells_count_mean_and_share_of_every_stage(integrator):
     sim.step(n=50)
     profile = sim.profile
     assert {"contacts", "dynamics terms", "integration"} <= set(profile)
-    assert ("kernel" in profile) == isinstance(integrator, (xs.Expo, xs.ImplicitEuler))
+    assert ("kernel" in profile) == isinstance(integrator, (*EXPONENTIAL, xs.ImplicitEuler))
     assert_allclose(sum(stage.share for stage in profile.values()), 1.0)
     for stage in profile.values():
         assert stage.count >= 50

@@ -170,7 +170,7 @@ def test_trajectories_are_those_of_the_exponential_to_rounding(name, friction):
     controller = xs.controllers.PD(robot, *((8.0, 0.1) if name == "solo12" else (300.0, 5.0)))
     finals, slipped = [], False
     for kernel in ("auto", "expm"):
-        sim = xs.Simulator(robot, xs.HalfSpace(xs.Material(friction=friction)), xs.Expo(kernel=kernel), 2e-3)
+        sim = xs.Simulator(robot, xs.HalfSpace(xs.Material(friction=friction)), xs.PaperExpo(kernel=kernel), 2e-3)
         push = 0.3 if friction < 1.0 else 0.02
         sim.reset(robot.q0, np.r_[push, 0.5 * push, np.zeros(robot.nv - 2)])
         for step in range(500 if friction == 1.0 else 50):  # slipping is chaotic: rounding grows tenfold in 0.1 s
@@ -188,11 +188,11 @@ def test_the_choice_keeps_its_bound_at_states_of_a_moving_robot(name):
     material = xs.Material((1e5, 4e4), (300.0, 400.0))
     feet = [xs.ContactPoint(p.frame, p.offset, p.name, bilateral=True, material=material) for p in robot.contact_points]
     robot = robot.replace(contact_points=feet)
-    mover = xs.Simulator(robot, None, xs.Expo(kernel="expm"), 1e-4)
+    mover = xs.Simulator(robot, None, xs.PaperExpo(kernel="expm"), 1e-4)
     mover.reset(robot.q0, 0.1 * np.random.default_rng(8).standard_normal(robot.nv))
     kernels_taken = set()
     for dt in (1e-6, 1e-5, 1e-4, 1e-3, 5e-3):
-        chosen, exact = (xs.Simulator(robot, None, xs.Expo(kernel=kernel), dt) for kernel in ("auto", "expm"))
+        chosen, exact = (xs.Simulator(robot, None, xs.PaperExpo(kernel=kernel), dt) for kernel in ("auto", "expm"))
         for _ in range(5):
             mover.step(n=3)
             for sim in (chosen, exact):
@@ -220,7 +220,7 @@ def test_points_of_one_body_are_solved_in_its_six_coordinates():
         robot = block().replace(contact_points=corners)
         states = []
         for kernel in ("modal", "auto", "expm"):
-            sim = xs.Simulator(robot, xs.HalfSpace(), xs.Expo(kernel=kernel), 2e-3)
+            sim = xs.Simulator(robot, xs.HalfSpace(), xs.PaperExpo(kernel=kernel), 2e-3)
             sim.reset([0, 0, 0.0498, 0, 0, 0, 1], [0.1, 0.05, -0.1, 0.3, 0.2, 0.5])
             sim.step(n=20)
             states.append(np.concatenate([sim.q, sim.v, sim.info.lam_pr.ravel() / 1e3]))
@@ -238,7 +238,7 @@ def test_two_materials_under_one_robot_are_solved_in_body_coordinates_too():
     robot = romeo.replace(contact_points=points)
     finals = []
     for kernel in ("auto", "expm"):
-        sim = xs.Simulator(robot, xs.HalfSpace(), xs.Expo(kernel=kernel, tolerance=1e-10), 2e-3)
+        sim = xs.Simulator(robot, xs.HalfSpace(), xs.PaperExpo(kernel=kernel, tolerance=1e-10), 2e-3)
         sim.reset(robot.q0, np.full(robot.nv, 0.01))
         controller = xs.controllers.PD(robot, 300.0, 5.0)
         for _ in range(30):
@@ -246,7 +246,7 @@ def test_two_materials_under_one_robot_are_solved_in_body_coordinates_too():
         finals.append(np.concatenate([sim.q, sim.v]))
     assert_allclose(*finals, atol=1e-8)
     with pytest.raises(xs.InvalidArgument, match=r"modal.*not proportional.*'auto'"):
-        xs.Simulator(robot, xs.HalfSpace(), xs.Expo(kernel="modal"))
+        xs.Simulator(robot, xs.HalfSpace(), xs.PaperExpo(kernel="modal"))
 
 
 @pytest.mark.parametrize(

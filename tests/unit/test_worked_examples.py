@@ -77,7 +77,7 @@ def contact_at(p0):
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_law_and_one_step_are_as_worked_out_by_hand(name):
     example = EXAMPLES[name]
-    sim = at_worked_example(example["before"], xs.Expo(transitions="averaged"))
+    sim = at_worked_example(example["before"], xs.PaperExpo())
     (contact,) = sim.contacts
     assert contact.active
     assert contact.slipping == example["slipping"]

@@ -49,8 +49,6 @@ def command(
     integrators: options.Integrators = "expo,explicit-euler",
     dt: options.Dt = None,
     duration: options.Duration = None,
-    anchor: options.Anchor = None,
-    projection: options.Projection = None,
     stiffness: options.Stiffness = None,
     damping: options.Damping = None,
     friction: options.Friction = None,
@@ -72,8 +70,6 @@ def command(
         robot=robot,
         contacts=contacts,
         option=option,
-        anchor=anchor,
-        projection=projection,
     )
     base = plan(scenario, flags)
     runs = _runs(base, integrators)

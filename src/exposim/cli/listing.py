@@ -11,8 +11,9 @@ from rich.table import Table
 
 from exposim import scenarios
 from exposim.cli.console import out
-from exposim.cli.schemes import INTEGRATORS, KERNELS
+from exposim.cli.schemes import KERNELS
 from exposim.robots.known import KNOWN_ROBOTS, KnownRobot
+from exposim.simulation.integrators import SCHEMES
 
 
 def command(
@@ -38,8 +39,7 @@ def listing() -> dict[str, dict[str, str]]:
     return {
         "scenarios": {name: scenarios.describe(name) for name in scenarios.SCENARIOS},
         "robots": {name: _robot(known) for name, known in KNOWN_ROBOTS.items()},
-        "integrators": {name: _first_line(type(each)) for name, each in INTEGRATORS.items()}
-        | {"expo-averaged": "The paper's method: average forces are projected on the friction cone"},
+        "integrators": {name: _first_line(kind) for name, kind in SCHEMES.items()},
         "kernels": dict(KERNELS),
     }
 

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from exposim.cli.schemes import INTEGRATORS, KERNELS
+from exposim.cli.schemes import KERNELS
+from exposim.simulation.integrators import SCHEMES, Expo, PaperExpo
 
 SCHEME, CONTACT, SCENARIO, OUTPUT = "Integration", "Contact", "Scenario", "Output"
 
@@ -31,17 +32,12 @@ ScenarioName = Annotated[
         help="A name from 'exposim list', your own .py file, or saved results to run again with their settings.",
     ),
 ]
-IntegratorName = Annotated[str | None, option("--integrator", "NAME", SCHEME, _with_default(INTEGRATORS, "expo"))]
-KernelName = Annotated[str | None, option("--kernel", "NAME", SCHEME, f"Of expo: {_with_default(KERNELS, 'auto')}")]
+IntegratorName = Annotated[str | None, option("--integrator", "NAME", SCHEME, _with_default(SCHEMES, Expo.name))]
+KernelName = Annotated[
+    str | None, option("--kernel", "NAME", SCHEME, f"Of {PaperExpo.name}: {_with_default(KERNELS, 'auto')}")
+]
 Dt = Annotated[str | None, option("--dt", "TIME", SCHEME, "Time step [s]: 2ms, 1/8ms, 250us")]
 Duration = Annotated[str | None, option("--duration", "TIME", SCHEME, "Simulated time [s]: 5s, 500ms")]
-Anchor = Annotated[
-    str | None, option("--anchor", "NAME", SCHEME, "Where a new contact is anchored: surface (default), detected")
-]
-Projection = Annotated[
-    str | None,
-    option("--projection", "NAME", SCHEME, "Of forces on the friction cone: horizontal (default), orthogonal"),
-]
 Stiffness = Annotated[
     str | None,
     option("--stiffness", "K", CONTACT, "Of the ground [N/m]: 1e5, 100kN/m; or normal,tangential"),
@@ -77,7 +73,7 @@ Integrators = Annotated[
         "--integrators",
         "LIST",
         SCHEME,
-        "With commas between; each may have a kernel and a step [s]: expo:pade3@2ms,rk4@0.05ms "
+        "With commas between; each may have a kernel and a step [s]: paper-expo:pade3@2ms,rk4@0.05ms "
         "(default: expo,explicit-euler)",
     ),
 ]

@@ -11,14 +11,13 @@ from exposim import scenarios
 from exposim.cli.console import note
 from exposim.cli.quantities import DAMPING, NUMBER, STIFFNESS, TIME, parse, parse_option, parse_pair
 from exposim.cli.schemes import integrator_of
-from exposim.errors import InvalidArgument, UnknownFile, did_you_mean
+from exposim.errors import InvalidArgument, UnknownFile
 from exposim.scenarios import Run, Scenario
 from exposim.simulation.integrators import Expo, Integrator
 from exposim.simulation.settings import build_ground, build_integrator
 from exposim.simulation.trajectory import Trajectory
 
 TRAJECTORY = "trajectory.npz"
-CHOICES = {"anchor": ("surface", "detected"), "projection": ("horizontal", "orthogonal")}
 
 
 @dataclass(frozen=True)
@@ -30,8 +29,6 @@ class Flags:
     dt: float | None = None
     duration: float | None = None
     record_every: int | None = None
-    anchor: str | None = None
-    projection: str | None = None
     material: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -57,10 +54,6 @@ class Flags:
             material["damping"] = parse_pair("damping", damping, DAMPING, least=0.0)
         if friction is not None:
             material["friction"] = parse("friction", friction, NUMBER, least=0.0)
-        for name, choices in CHOICES.items():
-            if (value := others.get(name)) is not None and value not in choices:
-                near = did_you_mean(value, choices)
-                raise InvalidArgument(f"{name} is {value!r}{near or ';'} give {' or '.join(choices)}")
         return cls(
             dt=None if dt is None else parse("dt", dt, TIME, above=0.0),
             duration=None if duration is None else parse("duration", duration, TIME, above=0.0),
@@ -97,7 +90,6 @@ def plan(scenario: str, flags: Flags) -> Plan:
     if source is not None:
         return plan_again(Trajectory.load(source), flags, source)
     settings = {"dt": flags.dt, "duration": flags.duration, "record_every": flags.record_every}
-    settings |= {name: value for name in CHOICES if (value := getattr(flags, name)) is not None}
     made = _on_material(scenarios.get(scenario, **flags.options), flags)
     return Plan(made, integrator_of(flags.integrator, flags.kernel, Expo()), settings)
 
@@ -114,7 +106,7 @@ def plan_again(trajectory: Trajectory, flags: Flags, source: Path | None = None)
         made = scenarios.of(trajectory)
     if made.origin is not None and made.origin["sha256"] != origin["sha256"]:
         note(f"{origin['file']} has changed since the run was saved")
-    settings = {name: saved[name] for name in ("dt", "duration", *CHOICES)}
+    settings = {name: saved[name] for name in ("dt", "duration")}
     settings["record_every"] = saved["record_every"] if flags.dt is None else None
     settings |= {name: value for name in settings if (value := getattr(flags, name)) is not None}
     integrator = integrator_of(flags.integrator, flags.kernel, build_integrator(saved["integrator"]))

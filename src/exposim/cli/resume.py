@@ -71,7 +71,7 @@ def _check_settings(given: dict[str, Any], saved: dict[str, Any], flags: Flags, 
         "ground": list(flags.material),
         "scenario": list(flags.options),
     }
-    for key in ("scenario", "integrator", "dt", "ground", "anchor", "projection", "record_every"):
+    for key in ("scenario", "integrator", "dt", "ground", "record_every"):
         names = typed.get(key, [key.replace("_", "-")])
         if given[key] != saved[key] and (key not in typed or names):
             without = ", ".join(f"--{name}" if name not in flags.options else _option(name) for name in names)

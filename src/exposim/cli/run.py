@@ -34,8 +34,6 @@ def command(
     kernel: options.KernelName = None,
     dt: options.Dt = None,
     duration: options.Duration = None,
-    anchor: options.Anchor = None,
-    projection: options.Projection = None,
     stiffness: options.Stiffness = None,
     damping: options.Damping = None,
     friction: options.Friction = None,
@@ -65,8 +63,6 @@ def command(
         integrator=integrator,
         kernel=kernel,
         record_every=record_every,
-        anchor=anchor,
-        projection=projection,
     )
     save_every = parse("autosave", autosave, TIME, least=0.0)
     if resume_ and overwrite:

@@ -9,24 +9,9 @@ from dataclasses import dataclass
 from exposim.cli.quantities import TIME, parse, show_time
 from exposim.errors import InvalidArgument, did_you_mean
 from exposim.kernels import ContactKernel, Pade
-from exposim.simulation.integrators import (
-    ExplicitEuler,
-    Expo,
-    ImplicitEuler,
-    Integrator,
-    RungeKutta4,
-    SemiImplicitEuler,
-)
+from exposim.simulation.integrators import SCHEMES, Expo, Integrator, PaperExpo, RungeKutta4
 
-INTEGRATORS: dict[str, Integrator] = {
-    "expo": Expo(),
-    "expo-averaged": Expo(transitions="averaged"),
-    "explicit-euler": ExplicitEuler(),
-    "semi-implicit-euler": SemiImplicitEuler(),
-    "rk4": RungeKutta4(),
-    "implicit-euler": ImplicitEuler(),
-}
-SYNONYMS = {"runge-kutta4": "rk4", "runge-kutta-4": "rk4"}
+SYNONYMS = {"expo-averaged": PaperExpo.name, "runge-kutta4": RungeKutta4.name, "runge-kutta-4": RungeKutta4.name}
 
 KERNELS: dict[str, str] = {
     "auto": "closed form where damping is proportional to stiffness, else the cheapest that meets the tolerance",
@@ -41,7 +26,7 @@ KERNELS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class Scheme:
-    """An integrator with its step, as ``expo:pade3@2ms`` says it.
+    """An integrator with its step, as ``paper-expo:pade3@2ms`` says it.
 
     Args:
         integrator: The scheme.
@@ -57,16 +42,18 @@ def integrator_of(name: str | None, kernel: str | None, base: Integrator) -> Int
 
     Args:
         name: Of the integrator; ``None`` for that of `base`.
-        kernel: Of Expo; ``None`` for that of `base`.
+        kernel: Of PaperExpo; ``None`` for that of `base`.
         base: Whose options are kept where the flags do not say otherwise.
     """
     integrator = base
-    if name is not None and (key := _key_of(name)) != name_of(base):
-        integrator = INTEGRATORS[key]
+    if name is not None and (key := _key_of(name)) != base.name:
+        integrator = SCHEMES[key]()
     if kernel is None:
         return integrator
-    if not isinstance(integrator, Expo):
-        raise InvalidArgument(f"kernel is {kernel!r}, but {name_of(integrator)} has none; --kernel goes with expo")
+    if not isinstance(integrator, PaperExpo):
+        raise InvalidArgument(
+            f"kernel is {kernel!r}, but {integrator.name} has no choice of them; it goes with {PaperExpo.name}"
+        )
     return dataclasses.replace(integrator, kernel=_kernel_of(kernel))
 
 
@@ -74,23 +61,16 @@ def parse_scheme(text: str) -> Scheme:
     """Reads ``integrator[:kernel][@step]``."""
     found = re.fullmatch(r"\s*([^:@]+?)\s*(?::\s*([^:@]+?)\s*)?(?:@\s*([^:@]+?)\s*)?", text)
     if found is None:
-        raise InvalidArgument(f"integrator is {text!r}; give integrator[:kernel][@step], such as expo:pade3@2ms")
+        raise InvalidArgument(f"integrator is {text!r}; give integrator[:kernel][@step], such as paper-expo:pade3@2ms")
     name, kernel, dt = found.groups()
     step = None if dt is None else parse("dt", dt, TIME, above=0.0)
     return Scheme(integrator_of(name, kernel, Expo()), step)
 
 
-def name_of(integrator: Integrator) -> str:
-    """The name that the command line has for it."""
-    if isinstance(integrator, Expo):
-        return "expo" if integrator.transitions == "resolved" else "expo-averaged"
-    return next(name for name, each in INTEGRATORS.items() if type(integrator) is type(each))
-
-
 def label(integrator: Integrator, dt: float | None = None) -> str:
     """For tables: the name, the kernel unless it is the default, the step."""
-    text = name_of(integrator)
-    if isinstance(integrator, Expo) and integrator.kernel != "auto":
+    text = integrator.name
+    if isinstance(integrator, PaperExpo) and integrator.kernel != "auto":
         kernel = integrator.kernel
         text += f":{f'pade{kernel.degree}' if isinstance(kernel, Pade) else kernel}"
     return text if dt is None else f"{text} {show_time(dt)}"
@@ -99,9 +79,9 @@ def label(integrator: Integrator, dt: float | None = None) -> str:
 def _key_of(name: str) -> str:
     key = name.strip().lower().replace("_", "-")
     key = SYNONYMS.get(key, key)
-    if key not in INTEGRATORS:
+    if key not in SCHEMES:
         raise InvalidArgument(
-            f"integrator is {name!r}{did_you_mean(key, INTEGRATORS) or ';'} give one of {', '.join(INTEGRATORS)}"
+            f"integrator is {name!r}{did_you_mean(key, SCHEMES) or ';'} give one of {', '.join(SCHEMES)}"
         )
     return key
 

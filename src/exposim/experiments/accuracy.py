@@ -84,7 +84,7 @@ def common_truth(scenario: str, duration: float, dt: float, folder: Path) -> Row
     truth.save(file)
     coarser = local_errors(setting, ExplicitEuler(), 2 * dt, truth)
     # First order: what doubling the step adds is about what the step itself leaves.
-    other = local_errors(setting, VARIANTS[OURS].integrator, OWN_STEP, truth)
+    other = local_errors(setting, VARIANTS[OURS], OWN_STEP, truth)
     return [
         {
             "scenario": scenario,
@@ -100,12 +100,12 @@ def common_truth(scenario: str, duration: float, dt: float, folder: Path) -> Row
 def errors(scenario: str, variant: str, duration: float, common: str, quick: bool, folder: Path) -> Rows:
     """Errors of one variant at all steps, against its own truth and the common one."""
     setting, chosen = scenarios.get(scenario), VARIANTS[variant]
-    own = ground_truth(setting, chosen.integrator, OWN_STEP, duration, **chosen.settings)
+    own = ground_truth(setting, chosen, OWN_STEP, duration)
     truths = {"own": own, "common": GroundTruth.load(truth_file(folder, common))}
     rows: Rows = []
     for dt in steps_of(chosen, setting.control_period)[:: 2 if quick else 1]:
         for kind, truth in truths.items():
-            found = local_errors(setting, chosen.integrator, dt, truth, **chosen.settings)
+            found = local_errors(setting, chosen, dt, truth)
             rows.append(
                 {"scenario": scenario, "variant": variant, "dt": dt, "truth": kind, "periods": len(truth)}
                 | summary(found, truth.changes)
@@ -122,7 +122,7 @@ def times(scenario: str, variant: str, common: str, quick: bool, repeats: int, f
     rows: Rows = []
     for dt in steps_of(chosen, setting.control_period)[:: 2 if quick else 1]:
         steps = round(setting.control_period / dt)
-        sim = Simulator(setting.robot, setting.ground, chosen.integrator, dt, on_divergence="stop", **chosen.settings)
+        sim = Simulator(setting.robot, setting.ground, chosen, dt, on_divergence="stop")
         rows.append(
             {"scenario": scenario, "variant": variant, "dt": dt} | _measure(sim, truth, periods, steps, repeats)
         )

@@ -18,7 +18,7 @@ from exposim.experiments.findings import (
     growth_per_doubling,
     rows_of,
 )
-from exposim.experiments.variants import PRODUCTS
+from exposim.experiments.variants import PRODUCTS, VARIANTS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,6 @@ ALIKE = 3.0  # errors within this factor look alike on axes that span six decade
 MUCH_COSTLIER = 25.0  # half of the paper's 50, whose machine and code were others
 CLAIMED_COST = 50.0
 SUDDEN = 5.0  # times the growth that the order of a scheme explains
-ORDERS = {"Expo": 2, "explicit Euler": 1, "RK4": 4}  # the paper's Expo and the others are of first order
 FASTER = 1.2  # above the noise of timings
 LITTLE_LOSS = 1.5  # an error half as large again
 NO_LOSS = 1.1
@@ -117,7 +116,7 @@ def explicit_schemes_fail_suddenly(tables: Tables, method: str) -> Finding:
         for label in (method, "explicit Euler", "RK4"):
             growth = growth_per_doubling(_rows(tables, scenario, label, "own"))
             worst = float(growth.max()) if len(growth) else 1.0
-            beyond = worst > SUDDEN * 2.0 ** ORDERS.get(label, 1)
+            beyond = worst > SUDDEN * 2.0 ** VARIANTS[label].order
             (graceful if label == method else sudden).append(beyond != (label == method))
             shown.append(f"{label} {factor(worst)}")
         texts.append(f"{scenario} {', '.join(shown)}")

@@ -91,7 +91,7 @@ def jump(speed: float, dt: float, folder: Path) -> Rows:
     The feet start 1 nm above it, so that a whole step passes before the touchdown is noticed: ``latest`` is what that
     makes of the jump.
     """
-    sim = _landing(speed, VARIANTS[AVERAGED].integrator, dt)
+    sim = _landing(speed, VARIANTS[AVERAGED], dt)
     while not all(contact.active for contact in sim.contacts):
         sim.step()
     material = HalfSpace().material
@@ -125,7 +125,7 @@ def touchdown(speed: float, dt: float, folder: Path) -> Rows:
     return [
         {"speed": speed, "dt": dt, "variant": label, "foot": foot, "force": force, "true": exact}
         for label in (OURS, AVERAGED)
-        for foot, force, exact in zip(feet, forces(VARIANTS[label].integrator, dt), true, strict=True)
+        for foot, force, exact in zip(feet, forces(VARIANTS[label], dt), true, strict=True)
     ]
 
 

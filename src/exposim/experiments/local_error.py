@@ -72,9 +72,7 @@ class GroundTruth:
             return cls(**{f.name: arrays[f.name] for f in fields(cls)})
 
 
-def ground_truth(
-    scenario: Scenario, integrator: Integrator, dt: float, duration: float | None = None, **settings: Any
-) -> GroundTruth:
+def ground_truth(scenario: Scenario, integrator: Integrator, dt: float, duration: float | None = None) -> GroundTruth:
     """Simulates a scenario with a small step; ends early if that diverges.
 
     Args:
@@ -82,11 +80,10 @@ def ground_truth(
         integrator: The scheme.
         dt: Small step [s].
         duration: [s] By default the scenario's.
-        settings: As in :class:`exposim.scenarios.Run`.
     """
     steps = round(scenario.control_period / dt)
     watched = max(n for n in range(1, max(1, round(WATCHING_INTERVAL / dt)) + 1) if steps % n == 0)
-    run = Run(scenario, integrator, dt, duration, record_every=steps, **settings)
+    run = Run(scenario, integrator, dt, duration, record_every=steps)
     sim = run.sim
     periods = run.steps // steps
     states, torques, changes = [sim.state], [], []
@@ -110,7 +107,7 @@ def ground_truth(
     return GroundTruth(**columns, tau=tau, changes=np.array(changes, dtype=bool))
 
 
-def local_errors(scenario: Scenario, integrator: Integrator, dt: float, truth: GroundTruth, **settings: Any) -> Array:
+def local_errors(scenario: Scenario, integrator: Integrator, dt: float, truth: GroundTruth) -> Array:
     """Error of every control period of a ground truth, (n,); infinite where it diverges.
 
     Args:
@@ -118,14 +115,11 @@ def local_errors(scenario: Scenario, integrator: Integrator, dt: float, truth: G
         integrator: The scheme in question.
         dt: Its step [s], of which a whole number makes the control period.
         truth: Where every period begins and should end.
-        settings: ``anchor`` and ``projection`` of :class:`exposim.Simulator`.
     """
     steps = round(scenario.control_period / dt)
     if abs(steps * dt / scenario.control_period - 1.0) > 1e-9:
         raise InvalidArgument(f"dt is {dt}, of which no whole number makes the control period")
-    sim = Simulator(
-        scenario.robot, scenario.ground, integrator, scenario.control_period / steps, on_divergence="stop", **settings
-    )
+    sim = Simulator(scenario.robot, scenario.ground, integrator, scenario.control_period / steps, on_divergence="stop")
     errors = np.full(len(truth), np.inf)
     for i in range(len(truth)):
         sim.state = truth.state(i)

@@ -79,7 +79,7 @@ def halving(scenario: str, variant: str, duration: float | None, smallest: float
 
     def attempt(dt: float) -> dict[str, Any]:
         return {"scenario": scenario, "variant": variant, "control period": setting.control_period} | try_step(
-            setting, dt, duration, integrator=chosen.integrator, **chosen.settings
+            setting, dt, duration, integrator=chosen
         )
 
     return halve(setting.control_period, smallest, attempt)

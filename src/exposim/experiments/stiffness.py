@@ -133,8 +133,8 @@ def errors(stiffness: float, ratio: float, variant: str, common: str, duration: 
     """Errors of one variant on one material at its steps, against its own truth and the common one."""
     setting, chosen = _setting(stiffness, ratio), VARIANTS[variant]
     shared = GroundTruth.load(truth_file(folder, common))
-    own = ground_truth(setting, chosen.integrator, OWN_STEP, duration)
-    own_error = float(local_errors(setting, chosen.integrator, OWN_STEP, _end_of(shared)).mean())
+    own = ground_truth(setting, chosen, OWN_STEP, duration)
+    own_error = float(local_errors(setting, chosen, OWN_STEP, _end_of(shared)).mean())
     whole = len(own) == round(duration / setting.control_period)
     rows: Rows = []
     for label, dt in STEPS:
@@ -142,7 +142,7 @@ def errors(stiffness: float, ratio: float, variant: str, common: str, duration: 
             continue
         for kind, truth in (("own", own), ("common", shared)):
             good = kind == "common" or (whole and own_error < CONVERGED)
-            found = local_errors(setting, chosen.integrator, dt, truth) if good else None
+            found = local_errors(setting, chosen, dt, truth) if good else None
             rows.append(
                 {
                     "K": stiffness,

@@ -72,7 +72,7 @@ def states_of(setting: Scenario, count: int, duration: float | None = None) -> t
 
 def simulator(setting: Scenario, label: str, dt: float, **options: Any) -> Simulator:
     """Of a variant, to be timed."""
-    return Simulator(setting.robot, setting.ground, VARIANTS[label].integrator, dt, on_divergence="stop", **options)
+    return Simulator(setting.robot, setting.ground, VARIANTS[label], dt, on_divergence="stop", **options)
 
 
 def core_state(s: State) -> _core.State:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from exposim._checks import Array
 from exposim.contact.surfaces import HalfSpace, surfaces_of
 from exposim.errors import InvalidArgument, SimulationDiverged, StateMismatch
 from exposim.robots.robot import Robot
-from exposim.simulation.integrators import Expo, Integrator
+from exposim.simulation.integrators import Expo, Integrator, LeavesToPaperExpo
 from exposim.simulation.pairs import material_of
 from exposim.simulation.settings import build_integrator, describe, describe_ground, describe_robot
 from exposim.simulation.simulator import Simulator
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 RECORDING_INTERVAL = 1e-3
 
 
-class Run:
+class Run(LeavesToPaperExpo):
     """A scenario on its way, one control period at a time.
 
     Args:
@@ -38,8 +38,6 @@ class Run:
         duration: [s] By default the scenario's.
         record_every: Record every so many steps, which must divide those of a control period; by default every one,
             or about one in a millisecond where steps are smaller.
-        anchor: As in :class:`exposim.Simulator`.
-        projection: As in :class:`exposim.Simulator`.
     """
 
     def __init__(
@@ -50,8 +48,6 @@ class Run:
         duration: float | None = None,
         *,
         record_every: int | None = None,
-        anchor: Literal["surface", "detected"] = "surface",
-        projection: Literal["horizontal", "orthogonal"] = "horizontal",
     ):
         integrator = Expo() if integrator is None else integrator
         dt = _checks.number("dt", scenario.dt if dt is None else dt, "[s]", above=0.0)
@@ -66,8 +62,6 @@ class Run:
             scenario.ground,
             integrator,
             self.control_period / self.steps_per_period,
-            anchor=anchor,
-            projection=projection,
             on_divergence="stop",
         )
         self.sim.reset(scenario.q0, scenario.v0)
@@ -81,8 +75,6 @@ class Run:
             "control_period": self.control_period,
             "duration": duration,
             "record_every": self.record_every,
-            "anchor": anchor,
-            "projection": projection,
             "q0": np.asarray(scenario.q0).tolist(),
             "v0": np.asarray(scenario.v0).tolist(),
         }
@@ -102,8 +94,6 @@ class Run:
             settings["dt"],
             settings["duration"] if duration is None else duration,
             record_every=settings["record_every"],
-            anchor=settings["anchor"],
-            projection=settings["projection"],
         )
 
     @classmethod

@@ -22,7 +22,7 @@ class Advice:
         damping_ratio: Of the mode of largest stiffness: below 1 it oscillates.
         explicit_euler_dt: Largest step at which explicit Euler is stable [s]; infinite without contact.
         dt: The simulator's step [s].
-        kernel: What ``Expo(kernel="auto")`` takes: ``"modal"``, ``"expm"``, ``"Pade(j)"``, or ``"none"`` in the air.
+        kernel: What ``Expo()`` takes: ``"modal"``, ``"expm"``, ``"Pade(j)"``, or ``"none"`` in the air.
         error_bound: Of the average forces it gives, relative to the largest; 0 for the exact kernels.
     """
 

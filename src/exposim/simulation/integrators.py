@@ -1,36 +1,94 @@
-"""Time-stepping schemes, as value objects: their options, nothing that changes."""
+"""Time-stepping schemes, as value objects: their options, nothing that changes.
+
+A scheme is a class of this file: its name and its order are said there and nowhere else.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from exposim import _checks, _core
+from exposim.errors import InvalidArgument
 from exposim.kernels import ContactKernel, _contact_kernel
+
+_POSITION_UPDATES = {"lam_pr2": _core.PositionUpdate.DOUBLE_AVERAGE, "lam_pr": _core.PositionUpdate.SINGLE_AVERAGE}
+_OF_THE_PAPER = ("transitions", "kernel", "balance", "position_update", "anchor", "projection")
 
 
 class Integrator(ABC):
-    """A time-stepping scheme. Every simulator makes an instance of its own from these options."""
+    """A time-stepping scheme. Every simulator makes an instance of its own from these options.
+
+    Attributes:
+        name: By which files, tables and the command line know it.
+        order: Of its error in a smooth motion, as a power of the step.
+    """
+
+    name: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def order(self) -> int:
+        """Of its error in a smooth motion, as a power of the step."""
 
     @abstractmethod
     def _build(self) -> _core.IntegratorFactory: ...
 
 
+class LeavesToPaperExpo:
+    """Refuses options of the paper's method that are given elsewhere, and says where they belong."""
+
+    def __new__(cls, *_: Any, **options: Any) -> Any:
+        """An object as usual, unless an option belongs to :class:`PaperExpo`."""
+        for name in _OF_THE_PAPER:
+            if name in options:
+                there = "" if name == "transitions" else f"{name}={options[name]!r}"
+                raise InvalidArgument(
+                    f"{name} is no option of {cls.__name__} but of the paper's method; "
+                    f"give the integrator exposim.PaperExpo({there}), or leave it out"
+                )
+        return super().__new__(cls)
+
+
 @dataclass(frozen=True)
-class Expo(Integrator):
+class Expo(LeavesToPaperExpo, Integrator):
     r"""Exponential integrator for stiff contacts.
 
     Freezes :math:`A` and :math:`b` over the step and integrates the contact dynamics :math:`\dot x = A x + b`
     exactly (``eq:contact_dyn``); the remaining dynamics are explicit. Where a contact may land, lift, slip or stick
     within the step, it is followed through that in contact space. Choose it for stiff contacts and large steps.
 
+    The integrals are taken in closed form where damping is proportional to stiffness, otherwise by the cheapest
+    approximation that meets the tolerance.
+
     Args:
-        transitions: What becomes of contacts that change within a step. ``"resolved"``: they follow the continuous
-            contact law. ``"averaged"``, the paper's method: the average forces are projected on the friction cone, and
-            landings are noticed at the end of the step.
         order: 1: the terms of the dynamics are those at the start of the step. 2: those at an estimate of its middle,
-            for a third more time; second order while no contact changes. By default 2, with averaged transitions 1.
+            for a third more time; second order while no contact changes.
+        tolerance: Largest error of an average contact force, relative to the largest of them.
+    """
+
+    name: ClassVar[str] = "expo"
+    order: Literal[1, 2] = 2
+    tolerance: float = 1e-8
+
+    def __post_init__(self) -> None:
+        _checks.choice("order", self.order, (1, 2))
+        _checks.number("tolerance", self.tolerance, "", above=0.0)
+
+    def _build(self) -> _core.IntegratorFactory:
+        kernel = _contact_kernel("auto", True, self.tolerance)
+        return _core.expo(kernel, _core.PositionUpdate.DOUBLE_AVERAGE, _core.Transitions.RESOLVED, self.order)
+
+
+@dataclass(frozen=True)
+class PaperExpo(Integrator):
+    """The paper's exponential integrator: average forces are projected on the friction cone.
+
+    As :class:`Expo` of first order, but contacts do not change within a step: the average forces are projected on the
+    friction cone, and landings are noticed at the end of the step.
+
+    Args:
         kernel: How the integrals are computed. ``"auto"``: in closed form where damping is proportional to stiffness,
             otherwise by the cheapest approximation that meets the tolerance. ``"modal"``: the closed form, refused for
             other materials. ``"expm"`` or ``Pade(degree)``: as in the paper.
@@ -39,33 +97,29 @@ class Expo(Integrator):
         position_update: Which average of the contact force moves the configuration: ``"lam_pr2"``, the double
             average (``eq:state_int_friction2``), or ``"lam_pr"``, the paper's simpler one
             (``eq:state_int_friction``).
+        anchor: Where a new contact is anchored: on the ``"surface"`` or, as in the paper, where it was ``"detected"``.
+        projection: Of forces on the friction cone: ``"horizontal"`` keeps the normal force, ``"orthogonal"`` takes the
+            nearest point.
     """
 
+    name: ClassVar[str] = "paper-expo"
+    order = 1
     kernel: ContactKernel = "auto"
     tolerance: float = 1e-8
     balance: bool = True
     position_update: Literal["lam_pr2", "lam_pr"] = "lam_pr2"
-    transitions: Literal["resolved", "averaged"] = "resolved"
-    order: Literal[1, 2] | None = None
+    anchor: Literal["surface", "detected"] = "surface"
+    projection: Literal["horizontal", "orthogonal"] = "horizontal"
 
     def __post_init__(self) -> None:
         _contact_kernel(self.kernel, self.balance, self.tolerance)
-        _checks.choice("transitions", self.transitions, ("resolved", "averaged"))
-        if self.order is None:
-            object.__setattr__(self, "order", 2 if self.transitions == "resolved" else 1)
-        _checks.choice("order", self.order, (1, 2))
-        _checks.choice("position_update", self.position_update, ("lam_pr2", "lam_pr"))
+        _checks.choice("position_update", self.position_update, tuple(_POSITION_UPDATES))
+        _checks.choice("anchor", self.anchor, ("surface", "detected"))
+        _checks.choice("projection", self.projection, ("horizontal", "orthogonal"))
 
     def _build(self) -> _core.IntegratorFactory:
-        position_updates = {
-            "lam_pr2": _core.PositionUpdate.DOUBLE_AVERAGE,
-            "lam_pr": _core.PositionUpdate.SINGLE_AVERAGE,
-        }
         kernel = _contact_kernel(self.kernel, self.balance, self.tolerance)
-        transitions = {"resolved": _core.Transitions.RESOLVED, "averaged": _core.Transitions.AVERAGED}
-        return _core.expo(
-            kernel, position_updates[self.position_update], transitions[self.transitions], self.order or 2
-        )
+        return _core.expo(kernel, _POSITION_UPDATES[self.position_update], _core.Transitions.AVERAGED, self.order)
 
 
 @dataclass(frozen=True)
@@ -74,6 +128,9 @@ class ExplicitEuler(Integrator):
 
     First order. Stable only for steps far below :math:`\sqrt{m/K}` and :math:`m/B`.
     """
+
+    name: ClassVar[str] = "explicit-euler"
+    order = 1
 
     def _build(self) -> _core.IntegratorFactory:
         return _core.explicit_euler()
@@ -85,6 +142,9 @@ class SemiImplicitEuler(Integrator):
 
     First order, with the usual stability of game engines: steps below :math:`2\sqrt{m/K}` without damping.
     """
+
+    name: ClassVar[str] = "semi-implicit-euler"
+    order = 1
 
     def _build(self) -> _core.IntegratorFactory:
         return _core.semi_implicit_euler()
@@ -98,6 +158,9 @@ class RungeKutta4(Integrator):
     contact changes; explicit, so stable only for small steps. Its stages follow the contact law from the contacts at
     the start of the step.
     """
+
+    name: ClassVar[str] = "rk4"
+    order = 4
 
     def _build(self) -> _core.IntegratorFactory:
         return _core.runge_kutta4()
@@ -116,6 +179,8 @@ class ImplicitEuler(Integrator):
         max_iterations: Newton steps at the most, at least 1.
     """
 
+    name: ClassVar[str] = "implicit-euler"
+    order = 1
     tolerance: float = 1e-6
     max_iterations: int = 100
 
@@ -125,3 +190,7 @@ class ImplicitEuler(Integrator):
 
     def _build(self) -> _core.IntegratorFactory:
         return _core.implicit_euler(float(self.tolerance), int(self.max_iterations))
+
+
+# Every scheme by its name.
+SCHEMES: dict[str, type[Integrator]] = {kind.name: kind for kind in Integrator.__subclasses__()}

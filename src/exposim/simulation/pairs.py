@@ -10,7 +10,7 @@ from exposim.contact.surfaces import Surface
 from exposim.errors import InvalidArgument
 from exposim.kernels import is_proportional
 from exposim.robots.robot import ContactPoint
-from exposim.simulation.integrators import Expo, Integrator
+from exposim.simulation.integrators import Integrator, PaperExpo
 
 # A contact point and the surface it may touch; a bilateral point by itself.
 Pair = tuple[ContactPoint, Surface | None]
@@ -31,7 +31,7 @@ def material_of(point: ContactPoint, surface: Surface | None) -> Material:
 
 def refuse_modal_for_other_materials(integrator: Integrator, pairs: tuple[Pair, ...]) -> None:
     """The closed form needs B = c K with one c for all contacts."""
-    if not (isinstance(integrator, Expo) and integrator.kernel == "modal" and pairs):
+    if not (isinstance(integrator, PaperExpo) and integrator.kernel == "modal" and pairs):
         return
     materials = [material_of(*pair) for pair in pairs]
     K, B = (

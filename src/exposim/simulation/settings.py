@@ -8,34 +8,20 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from exposim import kernels
 from exposim.contact.materials import Material
 from exposim.contact.surfaces import HalfSpace, Surface
 from exposim.errors import InvalidArgument, ModelWarning, UnknownFile
+from exposim.kernels import Pade
 from exposim.robots.loading import load_robot, robot_data_folder
 from exposim.robots.robot import ContactPoint, Robot
-from exposim.simulation import integrators
-from exposim.simulation.integrators import Integrator
+from exposim.simulation.integrators import SCHEMES, Integrator
 
 Settings = dict[str, Any]
 
 # Stands for the folder of example-robot-data, which is elsewhere on every machine.
 ROBOT_DATA = "example-robot-data:"
 
-_TYPES = {
-    kind.__name__: kind
-    for kind in (
-        HalfSpace,
-        Material,
-        ContactPoint,
-        kernels.Pade,
-        integrators.Expo,
-        integrators.ExplicitEuler,
-        integrators.SemiImplicitEuler,
-        integrators.RungeKutta4,
-        integrators.ImplicitEuler,
-    )
-}
+_TYPES: dict[str, type] = {kind.__name__: kind for kind in (HalfSpace, Material, ContactPoint, Pade, *SCHEMES.values())}
 
 
 def describe(value: Any) -> Any:

@@ -16,7 +16,7 @@ from exposim.errors import InvalidArgument, SimulationDiverged, StateMismatch
 from exposim.kernels import _contact_kernel
 from exposim.robots.robot import Robot
 from exposim.simulation.advice import Advice, advise
-from exposim.simulation.integrators import Expo, Integrator
+from exposim.simulation.integrators import Expo, Integrator, LeavesToPaperExpo, PaperExpo
 from exposim.simulation.pairs import Pair, pair_up, refuse_modal_for_other_materials, specs_of
 from exposim.simulation.profile import Profile
 from exposim.simulation.state import State
@@ -29,7 +29,7 @@ _ANCHOR_RULES = {"surface": _core.AnchorRule.SURFACE, "detected": _core.AnchorRu
 _PROJECTIONS = {"horizontal": _core.Projection.HORIZONTAL, "orthogonal": _core.Projection.ORTHOGONAL}
 
 
-class Simulator:
+class Simulator(LeavesToPaperExpo):
     """Simulates a robot in contact.
 
     Args:
@@ -37,9 +37,6 @@ class Simulator:
         ground: One surface, several, or none.
         integrator: The scheme.
         dt: Time step [s].
-        anchor: Where a new contact is anchored: ``"surface"`` or, as in the paper, where it was ``"detected"``.
-        projection: Of forces on the friction cone: ``"horizontal"`` keeps the normal force, ``"orthogonal"``
-            takes the nearest point.
         profile: Measure where the time goes, for :attr:`profile`.
         on_divergence: ``"raise"`` :class:`exposim.SimulationDiverged`, or ``"stop"``: stay at the last good state
             and set :attr:`diverged`; further steps then do nothing until a reset.
@@ -54,8 +51,6 @@ class Simulator:
         integrator: Integrator | None = None,
         dt: float = 5e-3,
         *,
-        anchor: Literal["surface", "detected"] = "surface",
-        projection: Literal["horizontal", "orthogonal"] = "horizontal",
         on_divergence: Literal["raise", "stop"] = "raise",
         profile: bool = False,
     ):
@@ -68,21 +63,14 @@ class Simulator:
         self._surfaces = surfaces_of(ground)
         self._integrator = integrator
         self._dt = _checks.number("dt", dt, "[s]", above=0.0)
-        self._anchor = _checks.choice("anchor", anchor, tuple(_ANCHOR_RULES))
-        self._projection = _checks.choice("projection", projection, tuple(_PROJECTIONS))
         self._on_divergence = _checks.choice("on_divergence", on_divergence, ("raise", "stop"))
         self._pairs = pair_up(robot.contact_points, self._surfaces)
         refuse_modal_for_other_materials(integrator, self._pairs)
-        if projection == "orthogonal" and isinstance(integrator, Expo) and integrator.transitions == "resolved":
-            raise InvalidArgument(
-                "projection is 'orthogonal', but resolved transitions follow Coulomb's law, which keeps the normal "
-                "force; give Expo(transitions='averaged') or leave projection out"
-            )
         self._core = _core.Simulator(
             robot._core,
             specs_of(robot.contact_points, self._pairs),
-            _ANCHOR_RULES[anchor],
-            _PROJECTIONS[projection],
+            _ANCHOR_RULES[getattr(integrator, "anchor", "surface")],
+            _PROJECTIONS[getattr(integrator, "projection", "horizontal")],
             integrator._build(),
             self._dt,
         )
@@ -236,7 +224,7 @@ class Simulator:
     def advise(self) -> Advice:
         """How stiff the present contacts are, and which steps and kernel they ask for; print it."""
         core = self._core
-        expo = self._integrator if isinstance(self._integrator, Expo) else Expo()
+        expo = self._integrator if isinstance(self._integrator, (Expo, PaperExpo)) else Expo()
         info = core.try_kernel(_contact_kernel("auto", True, expo.tolerance)) if core.state.active.any() else None
         return advise(np.asarray(core.contact_matrix()), self._dt, info)
 
@@ -288,8 +276,6 @@ class Simulator:
             self._surfaces,
             self._integrator,
             self._dt,
-            self._anchor,
-            self._projection,
             self._on_divergence,
             self._profile,
         )
@@ -350,7 +336,7 @@ class Simulator:
             "take a smaller dt; if a light joint went first, lower its gains or joint damping, which are integrated "
             "explicitly, or give it armature (robot.replace)"
         )
-        if not isinstance(self._integrator, Expo):
+        if not isinstance(self._integrator, (Expo, PaperExpo)):
             advice = f"{type(self._integrator).__name__} needs a smaller dt than {self._dt:g} s here, or take Expo()"
         return SimulationDiverged(found.t, found.step, joints, self.state, advice)
 
@@ -360,8 +346,6 @@ def _restore(
     surfaces: tuple[Surface, ...],
     integrator: Integrator,
     dt: float,
-    anchor: Any,
-    projection: Any,
     on_divergence: Any,
     profile: bool,
     state: State,
@@ -372,8 +356,6 @@ def _restore(
         surfaces,
         integrator,
         dt,
-        anchor=anchor,
-        projection=projection,
         on_divergence=on_divergence,
         profile=profile,
     )
