@@ -13,7 +13,7 @@ import pinocchio as pin
 from matplotlib.figure import Figure
 
 import exposim as xs
-from exposim.experiments.local_error import distance
+from exposim.analysis.local_error import distance
 
 SCHEMES = {
     "Expo": (xs.Expo(), "#0072B2", "-"),

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import exposim as xs
-from exposim.experiments.local_error import distance, ground_truth, local_errors
+from exposim.analysis.local_error import distance, ground_truth, local_errors
 from systems import GRAVITY, PAPER, block, downhill, energy, on_slope, point_mass, slope, spring_energy
 
 ORDERS = pytest.mark.parametrize("integrator", [xs.Expo(order=1), xs.Expo()], ids=["order 1", "order 2"])

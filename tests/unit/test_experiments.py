@@ -12,9 +12,9 @@ import pytest
 
 import exposim as xs
 from exposim import _core, scenarios
+from exposim.analysis.local_error import distance, ground_truth, local_errors
 from exposim.experiments import forces, stability, stiffness, style, timing
 from exposim.experiments.cells import Notebook
-from exposim.experiments.local_error import distance, ground_truth, local_errors
 from exposim.scenarios import Scenario
 from systems import point_mass
 

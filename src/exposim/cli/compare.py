@@ -14,6 +14,7 @@ import numpy as np
 import pinocchio as pin
 import typer
 
+from exposim.analysis.summary import Summary
 from exposim.cli import options
 from exposim.cli.console import Status, complain, out, say
 from exposim.cli.folders import default_folder, make_folder
@@ -26,7 +27,6 @@ from exposim.robots.robot import Robot
 from exposim.scenarios import Run
 from exposim.scenarios.measures import has_floating_base
 from exposim.simulation.trajectory import Trajectory
-from exposim.summary import Summary
 
 TABLE, PLOT = "compare.csv", "compare.png"
 

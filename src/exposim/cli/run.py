@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from exposim import scenarios
+from exposim.analysis.summary import Summary
 from exposim.cli import options
 from exposim.cli.console import Status, complain, out, say
 from exposim.cli.folders import clear, default_folder, make_folder
@@ -23,7 +24,6 @@ from exposim.cli.tables import summary_table
 from exposim.errors import InvalidArgument
 from exposim.scenarios import Run
 from exposim.simulation.trajectory import Trajectory
-from exposim.summary import Summary
 
 SUMMARY, REPLAY, PLOTS = "summary.json", "replay.html", ("motion.png", "torques.png", "forces.png")
 

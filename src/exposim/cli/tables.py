@@ -8,8 +8,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from exposim.analysis.summary import Summary
 from exposim.cli.quantities import show_time
-from exposim.summary import Summary
 
 NOTHING = "–"
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exposim import _core, scenarios
+from exposim.analysis.local_error import GroundTruth, ground_truth, local_errors, summary
+from exposim.analysis.stopwatch import DISTURBED, core_state, speed_of_this_machine
 from exposim.experiments.accuracy_figures import figures
 from exposim.experiments.cells import FILE, Cell, Notebook, Rows
-from exposim.experiments.local_error import GroundTruth, ground_truth, local_errors, summary
-from exposim.experiments.stopwatch import DISTURBED, core_state, speed_of_this_machine
 from exposim.experiments.variants import DURATIONS, OURS, QUICK_DURATIONS, SCENARIOS, VARIANTS, steps_of
 from exposim.simulation.integrators import ExplicitEuler
 from exposim.simulation.simulator import Simulator

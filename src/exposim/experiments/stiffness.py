@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from exposim import scenarios
+from exposim.analysis.local_error import GroundTruth, ground_truth, local_errors, summary
+from exposim.analysis.stopwatch import DISTURBED, measure, speed_of_this_machine
 from exposim.experiments.accuracy import truth_file
 from exposim.experiments.cells import FILE, Cell, Notebook, Rows
-from exposim.experiments.local_error import GroundTruth, ground_truth, local_errors, summary
-from exposim.experiments.stopwatch import DISTURBED, measure, simulator, speed_of_this_machine
 from exposim.experiments.style import (
     NORMAL,
     PAGE,
@@ -32,7 +32,7 @@ from exposim.experiments.style import (
     name_panel,
     panels,
 )
-from exposim.experiments.variants import SCENARIOS, VARIANTS, VERSIONS
+from exposim.experiments.variants import SCENARIOS, VARIANTS, VERSIONS, simulator_of
 from exposim.scenarios import Scenario
 from exposim.simulation.integrators import Expo
 
@@ -176,7 +176,7 @@ def times(stiffness: float, common: str, quick: bool, folder: Path) -> Rows:
     truth = GroundTruth.load(truth_file(folder, common))
     periods = [int(i) for i in np.linspace(0, len(truth) - 1, 20 if quick else 60)]
     before = speed_of_this_machine()
-    sims = [simulator(setting, label, dt) for label, dt in STEPS]
+    sims = [simulator_of(label, setting, dt) for label, dt in STEPS]
     states, torques = [truth.state(i) for i in periods], [truth.tau[i] for i in periods]
     measured = measure(sims, states, torques, repeats=5 if quick else 15)
     disturbed = abs(speed_of_this_machine() / before - 1.0) > DISTURBED

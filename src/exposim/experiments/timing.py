@@ -16,18 +16,17 @@ import numpy as np
 
 from exposim import _core, scenarios
 from exposim._checks import Array
-from exposim.experiments.cells import Cell, Notebook, Rows
-from exposim.experiments.stopwatch import (
+from exposim.analysis.stopwatch import (
     DISTURBED,
     core_state,
     measure,
     samples_of,
-    simulator,
     speed_of_this_machine,
     states_of,
 )
+from exposim.experiments.cells import Cell, Notebook, Rows
 from exposim.experiments.timing_figures import figures
-from exposim.experiments.variants import AVERAGED, QUICK_DURATIONS, SCENARIOS, VERSIONS
+from exposim.experiments.variants import AVERAGED, QUICK_DURATIONS, SCENARIOS, VERSIONS, simulator_of
 from exposim.simulation.integrators import Expo
 from exposim.simulation.profile import STAGES
 from exposim.simulation.simulator import Simulator
@@ -95,9 +94,9 @@ def times(dt: float, count: int, repeats: int, folder: Path) -> Rows:
     setting = scenarios.get(TROT)
     states, torques = states_of(setting, count)
     before = speed_of_this_machine()
-    sims = {label: simulator(setting, label, dt) for label in LABELS}
+    sims = {label: simulator_of(label, setting, dt) for label in LABELS}
     whole = dict(zip(LABELS, measure(list(sims.values()), states, torques, repeats), strict=True))
-    shares = {label: _stage_shares(simulator(setting, label, dt, profile=True), states, torques) for label in LABELS}
+    shares = {label: _stage_shares(simulator_of(label, setting, dt, profile=True), states, torques) for label in LABELS}
     disturbed = abs(speed_of_this_machine() / before - 1.0) > DISTURBED
     contacts = float(np.mean([state.active.sum() for state in states]))
     rows: Rows = []
@@ -120,7 +119,7 @@ def transitions(dt: float, count: int, repeats: int, folder: Path) -> Rows:
     setting = scenarios.get(TROT)
     states, torques = states_of(setting, count)
     before = speed_of_this_machine()
-    sims = [simulator(setting, label, dt) for label in VERSIONS]
+    sims = [simulator_of(label, setting, dt) for label in VERSIONS]
     seconds, _ = samples_of(sims, states, torques, repeats)
     disturbed = abs(speed_of_this_machine() / before - 1.0) > DISTURBED
     typical = np.median(seconds, axis=1)  # (versions, states)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from exposim.kernels import Pade
+from exposim.scenarios import Scenario
 from exposim.simulation.integrators import (
     ExplicitEuler,
     Expo,
@@ -12,6 +15,7 @@ from exposim.simulation.integrators import (
     RungeKutta4,
     SemiImplicitEuler,
 )
+from exposim.simulation.simulator import Simulator
 
 SCENARIOS = ("solo-squat", "solo-jump", "solo-trot", "romeo-walk")
 # How much of each motion is looked at [s].
@@ -42,6 +46,11 @@ VARIANTS: dict[str, Integrator] = {
 EXPO_KERNELS = (AVERAGED, "Expo, full exponential", *(f"Expo, {products} products" for products in PRODUCTS))
 VERSIONS = (OURS, "Expo, order 1", AVERAGED)
 SCHEMES = (*VERSIONS, "implicit Euler", "RK4", "explicit Euler", "semi-implicit Euler")
+
+
+def simulator_of(label: str, setting: Scenario, dt: float, **options: Any) -> Simulator:
+    """Of a variant, to be timed."""
+    return Simulator(setting.robot, setting.ground, VARIANTS[label], dt, on_divergence="stop", **options)
 
 
 def steps_of(integrator: Integrator, control_period: float, smallest: float = 1.25e-4) -> list[float]:

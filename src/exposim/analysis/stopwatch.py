@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
 from exposim import _core
 from exposim._checks import Array
-from exposim.experiments.variants import VARIANTS
 from exposim.scenarios import Scenario
 from exposim.simulation.integrators import Expo
 from exposim.simulation.simulator import Simulator
@@ -68,11 +66,6 @@ def states_of(setting: Scenario, count: int, duration: float | None = None) -> t
     trajectory = setting.run(Expo(), dt, duration, record_every=every)
     chosen = np.unique(np.linspace(0, len(trajectory) - 2, count).astype(int))
     return [trajectory.state(int(i)) for i in chosen], [trajectory.tau[i] for i in chosen]
-
-
-def simulator(setting: Scenario, label: str, dt: float, **options: Any) -> Simulator:
-    """Of a variant, to be timed."""
-    return Simulator(setting.robot, setting.ground, VARIANTS[label], dt, on_divergence="stop", **options)
 
 
 def core_state(s: State) -> _core.State:
