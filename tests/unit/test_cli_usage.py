@@ -14,7 +14,7 @@ def in_an_empty_folder(tmp_path, monkeypatch):
     ("words", "says"),
     [
         ("rnu drop", "rnu is no command; did you mean 'run'?"),
-        ("frobnicate", "give one of run, compare, reproduce, list, view"),
+        ("frobnicate", "give one of run, compare, list, view"),
         ("run", ["SCENARIO", "exposim run --help"]),
         ("run drp", "did you mean 'drop'?"),
         ("run drop extra", "extra"),
@@ -48,6 +48,8 @@ def in_an_empty_folder(tmp_path, monkeypatch):
         ("compare drop --integrators expo,expo", "twice"),
         ("compare drop --integrators expo@", "paper-expo:pade3@2ms"),
         ("compare drop --integrators expo,rk5", "did you mean 'rk4'?"),
+        ("reproduce", "make paper"),
+        ("reproduce timing --quick --help", "python -m paper"),
         ("view nowhere", "there is no trajectory nowhere"),
         ("view . --port 0", "--port"),
         ("list --jsn", "did you mean '--json'?"),

@@ -1,0 +1,1 @@
+"""What the paper claims, bars of our own, and how they are held against the tables."""

@@ -1,0 +1,1 @@
+"""What is measured: the functions of cells, and what is compared."""
