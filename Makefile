@@ -6,10 +6,10 @@ SOURCES := $(shell find cpp bindings -type f) CMakeLists.txt
 
 .PHONY: demo paper test test-all check format stubs clean
 
-demo: $(VENV)/.built  ## Solo12 trots: a summary, plots, and a replay to open in a browser
+demo: $(VENV)/.built-all  ## Solo12 trots: a summary, plots, and a replay to open in a browser
 	$(RUN)exposim run solo-trot --output results/solo-trot
 
-paper: $(VENV)/.built  ## Every figure and table of the paper, and its claims held against them
+paper: $(VENV)/.built-all  ## Every figure and table of the paper, and its claims held against them
 	$(RUN)python -m paper
 
 test: $(VENV)/.built-test  ## The tests, in a few minutes

@@ -2,7 +2,7 @@
 
 from typer.testing import CliRunner
 
-from exposim.cli import app
+from exposim.cli.app import app
 from paper.command import app as paper_app
 
 

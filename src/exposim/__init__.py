@@ -10,15 +10,19 @@ The stiffness you type is the stiffness you get, at steps of several millisecond
     sim.step(tau)
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 import exposim._abi  # noqa: F401  # isort: skip  # first of all: refuses a wrong Pinocchio before the extension loads
 
-from exposim import controllers, kernels, scenarios
+from exposim import kernels
 from exposim.contact.contacts import Contact
 from exposim.contact.materials import Material
 from exposim.contact.surfaces import HalfSpace, Surface
 from exposim.errors import (
     ExposimError,
     InvalidArgument,
+    MissingExtra,
     ModelParseError,
     ModelWarning,
     PinocchioMismatch,
@@ -48,6 +52,12 @@ from exposim.simulation.simulator import Simulator
 from exposim.simulation.state import State
 from exposim.simulation.trajectory import Trajectory
 
+if TYPE_CHECKING:
+    from exposim import analysis as analysis
+    from exposim import controllers, scenarios
+    from exposim import plots as plots
+    from exposim import viewer as viewer
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -62,6 +72,7 @@ __all__ = [
     "Integrator",
     "InvalidArgument",
     "Material",
+    "MissingExtra",
     "ModelParseError",
     "ModelWarning",
     "Pade",
@@ -87,3 +98,16 @@ __all__ = [
     "load_robot",
     "scenarios",
 ]
+
+# Loaded at first use: what a simulator does not need, or what needs packages that are extras.
+_ON_USE = ("analysis", "controllers", "plots", "scenarios", "viewer")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ON_USE:
+        return importlib.import_module(f"exposim.{name}")
+    raise AttributeError(f"module 'exposim' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ON_USE})

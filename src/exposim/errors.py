@@ -54,6 +54,10 @@ class PinocchioMismatch(ExposimError, ImportError):
     """The Pinocchio found at run time is another one than at build time."""
 
 
+class MissingExtra(ExposimError, ImportError):
+    """A package that this part of exposim needs is not installed; the message has the command that does it."""
+
+
 class ModelWarning(UserWarning):
     """The model asks for something that is not simulated."""
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import exposim as xs
 from command_line import exposim, fails, refused
-from exposim.cli import app
+from exposim.cli.app import app
 
 COMMANDS = ("run", "compare", "list", "view")
 
@@ -89,7 +89,7 @@ def test_everything_is_listed_with_a_line():
 def test_help_and_lists_do_not_wait_for_slow_imports():
     code = """
 import sys
-from exposim.cli import app
+from exposim.cli.app import app
 try:
     app(["list"])
 except SystemExit as end:

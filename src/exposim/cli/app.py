@@ -54,8 +54,3 @@ def _start(
         raise typer.Exit
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
-
-
-def main() -> None:
-    """Entry point of the command ``exposim``."""
-    app(prog_name="exposim")

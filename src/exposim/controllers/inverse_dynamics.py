@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
-import proxsuite
 from numpy.typing import ArrayLike
 
 from exposim import _checks
 from exposim._checks import Array
+from exposim._extras import load
 from exposim.controllers.tasks import Equations, FrameMotion, Task, add_frame, frame_motion
 from exposim.errors import InvalidArgument, did_you_mean
 from exposim.robots.robot import ContactPoint, Robot
@@ -94,6 +94,7 @@ class InverseDynamics:
         force_weight: float = 1e-5,
         contact_damping: float = 10.0,
     ):
+        load("proxsuite")  # rather than at the first call
         if not isinstance(robot, Robot):
             raise InvalidArgument(f"robot is {robot!r}; give what exposim.load_robot returns")
         self.tasks = tuple(tasks) if isinstance(tasks, Iterable) else ()
@@ -202,9 +203,10 @@ class InverseDynamics:
 
     def _solve(self, H: Array, g: Array, A: Array, b: Array, C: Array, lower: Array, upper: Array) -> Array:
         """The solution, found from the last one where the problem has the same size."""
-        qp = proxsuite.proxqp.dense.QP(len(g), len(b), len(lower))
+        proxqp = load("proxsuite").proxqp
+        qp = proxqp.dense.QP(len(g), len(b), len(lower))
         qp.settings.eps_abs = TOLERANCE
-        qp.settings.initial_guess = proxsuite.proxqp.InitialGuess.WARM_START
+        qp.settings.initial_guess = proxqp.InitialGuess.WARM_START
         qp.init(H, g, A, b, C, lower, upper)
         last = self._memory
         if last and [len(last[key]) for key in "xyz"] == [len(g), len(b), len(lower)]:
@@ -212,7 +214,7 @@ class InverseDynamics:
         else:
             qp.solve()
         self.iterations = int(qp.results.info.iter)
-        self.failures += qp.results.info.status != proxsuite.proxqp.QPSolverOutput.PROXQP_SOLVED
+        self.failures += qp.results.info.status != proxqp.QPSolverOutput.PROXQP_SOLVED
         self._memory = {key: np.array(getattr(qp.results, key)) for key in "xyz"}
         if not np.isfinite(qp.results.x).all():
             raise InvalidArgument("the tasks or the state are not finite; the solver found no accelerations")

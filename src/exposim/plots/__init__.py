@@ -1,9 +1,12 @@
 """Figures of recorded motions. They are made without pyplot: no window, no global state."""
 
-from exposim.plots.comparison import comparison
-from exposim.plots.forces import forces
-from exposim.plots.joints import torques
-from exposim.plots.motion import motion
-from exposim.plots.style import save
+from exposim._extras import extras
+
+with extras():
+    from exposim.plots.comparison import comparison
+    from exposim.plots.forces import forces
+    from exposim.plots.joints import torques
+    from exposim.plots.motion import motion
+    from exposim.plots.style import save
 
 __all__ = ["comparison", "forces", "motion", "save", "torques"]

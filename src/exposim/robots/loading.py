@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from collections.abc import Iterable, Sequence
-from importlib import metadata
 from os import PathLike
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -149,6 +150,7 @@ def _load_known(
 
 def robot_data_folder() -> Path:
     """Where the files of the known robots are installed."""
+    metadata: Any = importlib.import_module("importlib.metadata")  # slow to import
     try:
         package = metadata.distribution("example-robot-data")
     except metadata.PackageNotFoundError:

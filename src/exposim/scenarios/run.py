@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.metadata
+import importlib
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -180,11 +180,12 @@ class Run(LeavesToPaperExpo):
         columns = zip(*self._rows[:count], strict=True)
         arrays = {name: np.array(column) for name, column in zip(_COLUMNS, columns, strict=True)}
         robot, divergence = self.scenario.robot, self.divergence
+        metadata: Any = importlib.import_module("importlib.metadata")  # slow to import
         header = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
-            "exposim": importlib.metadata.version("exposim"),
-            "pinocchio": importlib.metadata.version("pin"),
+            "exposim": metadata.version("exposim"),
+            "pinocchio": metadata.version("pin"),
             "settings": self.settings,
             "columns": _column_names(robot),
             "contacts": self._describe_contacts(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import json
 import os
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exposim._checks import Array
+from exposim._extras import load
 from exposim.errors import InvalidArgument, UnknownFile, UnreadableFile
 from exposim.simulation.state import State
 
@@ -123,7 +123,7 @@ class Trajectory:
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per instant, one named column per number; the anchors are left out."""
-        pd = importlib.import_module("pandas")  # slow to import
+        pd = load("pandas")
         names = self.header["columns"]
         columns: dict[str, Any] = {"t": self.t}
         for array, prefix in (("q", "q_"), ("v", "v_"), ("tau", "tau_")):

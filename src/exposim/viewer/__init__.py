@@ -10,6 +10,8 @@ import importlib
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from exposim._extras import extras
+
 if TYPE_CHECKING:
     from exposim.viewer.live import LiveViewer, serve
     from exposim.viewer.replay import write_replay
@@ -23,6 +25,10 @@ def __getattr__(name: str) -> Any:
     # Meshcat and viser are slow to import: only when they are used.
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    with warnings.catch_warnings():
+    with extras(), warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of a module of pyzmq that Meshcat imports
         return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__
