@@ -29,6 +29,6 @@ def drop(height: float = 0.1) -> Scenario:
 if __name__ == "__main__":
     for integrator in INTEGRATORS:
         trajectory = drop().run(integrator)
-        diverged_at = trajectory.outcome["diverged_at"]
+        diverged_at = trajectory.outcome.diverged_at
         end = f"stands at {trajectory.q[-1, 2]:.3f} m" if diverged_at is None else f"diverges at {diverged_at:.3f} s"
         print(f"{type(integrator).__name__:20} {end}")

@@ -26,10 +26,10 @@ def test_the_example_runs(example, tmp_path, monkeypatch, capsys):
 def test_the_drop_shows_expo_stable_where_the_euler_schemes_diverge():
     drop = runpy.run_path(str(ROOT / "examples" / "drop.py"))["drop"]
     expo = drop().run(xs.Expo())
-    assert expo.outcome["diverged_at"] is None
+    assert expo.outcome.diverged_at is None
     assert 0.19 < expo.q[-1, 2] < 0.22
     for scheme in (xs.ExplicitEuler(), xs.SemiImplicitEuler()):
-        assert drop().run(scheme).outcome["diverged_at"] is not None
+        assert drop().run(scheme).outcome.diverged_at is not None
 
 
 def test_the_readme_s_first_example_runs(capsys):

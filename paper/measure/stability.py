@@ -33,7 +33,7 @@ def halving(scenario: str, variant: str, duration: float | None, smallest: float
 def try_step(setting: Scenario, dt: float, duration: float | None = None, **settings: Any) -> dict[str, Any]:
     """One run in closed loop: when it diverged, if it did, and what its judge says."""
     trajectory = setting.run(dt=dt, duration=duration, **settings)
-    diverged_at = trajectory.outcome["diverged_at"]
+    diverged_at = trajectory.outcome.diverged_at
     with np.errstate(all="ignore"):  # what came just before a divergence may be beyond all bounds
         complaints = setting.judge(trajectory).complaints
     return {

@@ -42,7 +42,7 @@ def test_the_squat_has_its_amplitude_and_frequency(integrator):
 
 def test_expo_squats_at_steps_of_40_ms():
     trajectory, judgement = run("solo-squat")
-    assert trajectory.settings["dt"] == 0.04
+    assert trajectory.settings.dt == 0.04
     assert judgement.measures["amplitude [m]"] == pytest.approx(0.03, rel=0.05)
     assert trajectory.active.all()
 

@@ -115,7 +115,7 @@ def test_a_run_writes_trajectory_summary_plots_and_says_where(tmp_path):
     for row in ("stable", "task", "final height [m]", "peak normal force [N]", "longest slip [m]", "real-time factor"):
         assert row in result.output
     trajectory = xs.Trajectory.load(folder / "trajectory.npz")
-    assert trajectory.outcome["finished"]
+    assert trajectory.outcome.finished
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["stable"] is summary["succeeded"] is True
     assert summary["units"]["peak_force"] == "N"
@@ -131,14 +131,11 @@ def test_the_flags_are_the_settings_of_the_run(tmp_path):
     more = "--duration 20ms --record-every 2 --robot go2 --option height=5cm"
     assert exposim("run", "drop", *flags.split(), *more.split(), "--output", "out", "--no-replay").exit_code == 0
     settings = xs.Trajectory.load(tmp_path / "out" / "trajectory.npz").settings
-    assert settings["integrator"]["type"] == "PaperExpo"
-    assert settings["integrator"]["kernel"] == {"type": "Pade", "degree": 3}
-    assert (settings["dt"], settings["duration"], settings["record_every"]) == (0.25e-3, 0.02, 2)
-    assert settings["ground"][0]["material"] == {
-        "type": "Material", "stiffness": [5e4, 2e4], "damping": 200.0, "friction": 0.7,
-    }  # fmt: skip
-    assert settings["robot"]["name"] == "go2"
-    assert settings["scenario"]["origin"]["options"] == {"robot": "go2", "height": 0.05}
+    assert settings.integrator == xs.PaperExpo(kernel=xs.Pade(3))
+    assert (settings.dt, settings.duration, settings.record_every) == (0.25e-3, 0.02, 2)
+    assert settings.ground[0].material == xs.Material((5e4, 2e4), 200.0, 0.7)
+    assert settings.robot.name == "go2"
+    assert settings.scenario.origin.options == {"robot": "go2", "height": 0.05}
 
 
 @pytest.mark.parametrize("name", ["explicit-euler", "semi-implicit-euler", "rk4", "runge-kutta4", "implicit-euler"])
@@ -206,11 +203,11 @@ def test_saved_results_are_run_again_with_their_settings_unless_flags_say_otherw
     )
     assert same.settings == one.settings
     np.testing.assert_array_equal(same.q, one.q)
-    assert finer.settings["dt"] == 0.25e-3
-    assert finer.settings["integrator"] == one.settings["integrator"]
-    assert finer.settings["ground"] == one.settings["ground"]
+    assert finer.settings.dt == 0.25e-3
+    assert finer.settings.integrator == one.settings.integrator
+    assert finer.settings.ground == one.settings.ground
     assert higher.q[0, 2] == pytest.approx(one.q[0, 2] + 0.01)
-    assert higher.settings["ground"] == one.settings["ground"]
+    assert higher.settings.ground == one.settings.ground
 
 
 @pytest.mark.usefixtures("without_plots")

@@ -55,7 +55,7 @@ def test_an_interrupted_run_goes_on_with_the_same_bits(number, status, long_run,
 
     monkeypatch.chdir(tmp_path)
     saved = xs.Trajectory.load("out/trajectory.npz")
-    assert not saved.outcome["finished"]
+    assert not saved.outcome.finished
     assert len(saved) > 1
     duration = f"{saved.t[-1] + 0.25}s"
     refused = exposim("run", "drop", "--output", "out")
@@ -84,7 +84,7 @@ def test_a_killed_run_leaves_its_last_save(long_run, tmp_path, monkeypatch):
     t = xs.Trajectory.load(saved).t[-1]
     resumed = exposim("run", "drop", "--output", "out", "--resume", "--duration", f"{t + 0.01}s", "--no-replay")
     assert resumed.exit_code == 0, resumed.output
-    assert xs.Trajectory.load(saved).outcome["finished"]
+    assert xs.Trajectory.load(saved).outcome.finished
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_flags_that_repeat_the_settings_do_no_harm(what, unfinished):
     flags = "--dt 1ms --stiffness 1e5 --integrator expo --duration 50ms"
     result = exposim("run", what, "--resume", "--no-replay", *flags.split())
     assert result.exit_code == 0, result.output
-    assert xs.Trajectory.load(unfinished / "trajectory.npz").outcome["finished"]
+    assert xs.Trajectory.load(unfinished / "trajectory.npz").outcome.finished
 
 
 def test_a_finished_run_says_so_and_can_be_extended(unfinished):

@@ -25,7 +25,7 @@ def dropped(robot="solo12", **settings):
 def diverged():
     scenario = xs.scenarios.get("drop").with_material(stiffness=1e8)
     trajectory = scenario.run(xs.ExplicitEuler(), duration=0.5)
-    assert trajectory.outcome["diverged_at"] is not None
+    assert trajectory.outcome.diverged_at is not None
     return trajectory
 
 

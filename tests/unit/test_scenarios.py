@@ -10,7 +10,7 @@ from test_trajectory import assert_same
 import exposim as xs
 from exposim import scenarios
 from exposim.scenarios import Run, Scenario
-from exposim.simulation.settings import build_robot, describe_robot
+from exposim.simulation.settings import RobotSettings
 
 
 def finish(run):
@@ -109,7 +109,7 @@ def test_an_interrupted_run_resumes_with_the_same_bits(name, tmp_path):
     for _ in range(4):
         run.advance()
     saved = xs.Trajectory.load(run.trajectory.save(tmp_path / "part.npz"))
-    assert not saved.outcome["finished"]
+    assert not saved.outcome.finished
     resumed = Run.resume(saved, scenarios.of(saved))
     assert_same(finish(resumed), whole)
     assert resumed.trajectory.header == whole.header
@@ -163,8 +163,8 @@ def test_divergence_ends_the_run_and_keeps_what_came_before(tmp_path):
     trajectory = finish(run)
     assert run.divergence is not None
     loaded = xs.Trajectory.load(trajectory.save(tmp_path / "x.npz"))
-    assert loaded.outcome["diverged_at"] == pytest.approx(loaded.t[-1] + 1e-3)
-    assert "ExplicitEuler needs a smaller dt" in loaded.outcome["divergence"]
+    assert loaded.outcome.diverged_at == pytest.approx(loaded.t[-1] + 1e-3)
+    assert "ExplicitEuler needs a smaller dt" in loaded.outcome.divergence
     assert np.isfinite(loaded.q).all()
     assert run.scenario.judge(loaded).complaints[0].startswith("diverged at")
 
@@ -254,18 +254,18 @@ def test_a_push_is_felt_while_it_lasts():
 @pytest.mark.parametrize("name", ["solo12", "talos", "g1"])
 def test_a_robot_is_described_and_built_again(name):
     robot = xs.load_robot(name).replace(armature=0.01, gravity=(0.0, 0.0, -1.6))
-    again = build_robot(describe_robot(robot))
-    assert describe_robot(again) == describe_robot(robot)
+    again = RobotSettings.of(robot).load()
+    assert RobotSettings.of(again) == RobotSettings.of(robot)
     q = pin.integrate(robot.model, robot.q0, np.full(robot.nv, 0.1))
     one, other = (pin.crba(r.model, r.model.createData(), q) for r in (robot, again))
     assert np.array_equal(one, other)
-    assert "/" not in describe_robot(robot)["source"].split(":")[0]
+    assert "/" not in RobotSettings.of(robot).source.split(":")[0]
 
 
 def test_a_robot_without_a_file_is_not_built_again():
     robot = xs.load_robot(pin.buildSampleModelHumanoid())
     with pytest.raises(xs.UnknownFile, match=r"made from a pinocchio\.Model"):
-        build_robot(describe_robot(robot))
+        RobotSettings.of(robot).load()
 
 
 def test_a_scenario_file_may_have_data_classes_and_modules_beside_it(tmp_path):

@@ -2,12 +2,15 @@
 
 import json
 import zipfile
+from dataclasses import fields
 
 import numpy as np
 import pytest
 
 import exposim as xs
 from exposim.scenarios import Run, Scenario
+from exposim.simulation.header import Outcome
+from exposim.simulation.settings import RunSettings
 
 ARRAYS = ("t", "q", "v", "tau", "active", "slipping", "position", "force", "p0", "dp0")
 
@@ -49,7 +52,7 @@ def test_a_file_gives_back_every_bit_and_every_setting(trajectory, file):
 def test_numpy_reads_it_without_pickle(file, trajectory):
     with np.load(file, allow_pickle=False) as arrays:
         assert np.array_equal(arrays["q"], trajectory.q)
-        assert json.loads(str(arrays["header"]))["settings"]["dt"] == trajectory.settings["dt"]
+        assert json.loads(str(arrays["header"]))["settings"]["dt"] == trajectory.settings.dt
 
 
 def test_arrays_are_read_when_they_are_looked_at(file):
@@ -214,4 +217,29 @@ def test_an_unfinished_run_says_so():
     run = Run(xs.scenarios.get("drop"))
     for _ in range(5):
         run.advance()
-    assert run.trajectory.outcome == {"finished": False, "steps": 5, "diverged_at": None, "divergence": None}
+    assert run.trajectory.outcome == Outcome(finished=False, steps=5, diverged_at=None, divergence=None)
+
+
+def test_settings_survive_a_file(tmp_path):
+    run = Run(xs.scenarios.get("drop", robot="go2"), xs.PaperExpo(kernel=xs.Pade(3), anchor="detected"), 5e-4)
+    loaded = xs.Trajectory.load(run.trajectory.save(tmp_path / "drop.npz"))
+    assert loaded.settings == run.settings
+    assert loaded.settings.describe() == loaded.header["settings"]
+    assert loaded.settings.integrator.kernel == xs.Pade(3)
+    assert loaded.settings.scenario.origin.options == {"robot": "go2"}
+
+
+@pytest.mark.parametrize("name", [f.name for f in fields(RunSettings)])
+def test_a_file_without_a_setting_is_refused(name, tmp_path):
+    recorded = Run(xs.scenarios.get("drop")).trajectory
+    settings = {key: value for key, value in recorded.header["settings"].items() if key != name}
+    with pytest.raises(xs.UnreadableFile, match="lacks the settings"):
+        xs.Trajectory(recorded._arrays, recorded.header | {"settings": settings})
+
+
+def test_a_scheme_of_another_version_is_named():
+    recorded = Run(xs.scenarios.get("drop")).trajectory
+    settings = recorded.header["settings"] | {"integrator": {"type": "Later", "order": 7}}
+    other = xs.Trajectory(recorded._arrays, recorded.header | {"settings": settings})
+    with pytest.raises(xs.InvalidArgument, match="'Later', which this version does not know"):
+        _ = other.settings

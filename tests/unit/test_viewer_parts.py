@@ -56,7 +56,8 @@ def test_a_replay_without_ground_or_contacts_or_motion_is_written(table, tmp_pat
 
 def test_a_replay_of_a_diverged_run_says_so(table, tmp_path):
     recorded = slide(table, xs.HalfSpace())
-    diverged = Trajectory(recorded._arrays, recorded.header | {"outcome": recorded.outcome | {"diverged_at": 0.4}})
+    outcome = recorded.header["outcome"] | {"diverged_at": 0.4}
+    diverged = Trajectory(recorded._arrays, recorded.header | {"outcome": outcome})
     page = write_replay(diverged, tmp_path / "diverged.html").read_text(encoding="utf-8")
     assert "<title>slide · table · Expo · dt = 1 ms · diverged at 0.4 s</title>" in page
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from exposim.scenarios import Run, Scenario
 from exposim.scenarios.measures import forces_by_direction, has_floating_base, slip
+from exposim.simulation.records import describe
 from exposim.simulation.trajectory import Trajectory
 
 UNITS = {
@@ -103,14 +104,14 @@ class Summary:
             judgement = scenario.judge(trajectory)
             parts = _base(trajectory) | _forces(trajectory) | ({} if run is None else _times(run))
         return cls(
-            scenario=settings["scenario"]["name"],
-            robot=settings["robot"]["name"],
-            integrator=settings["integrator"],
-            dt=settings["dt"],
+            scenario=settings.scenario.name,
+            robot=settings.robot.name,
+            integrator=describe(settings.integrator),
+            dt=settings.dt,
             simulated=float(trajectory.t[-1]),
-            finished=outcome["finished"],
-            diverged_at=outcome["diverged_at"],
-            divergence=outcome["divergence"],
+            finished=outcome.finished,
+            diverged_at=outcome.diverged_at,
+            divergence=outcome.divergence,
             measures={name: float(value) for name, value in judgement.measures.items()},
             complaints=tuple(judgement.complaints),
             **parts,

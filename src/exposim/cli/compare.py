@@ -102,7 +102,7 @@ def command(
 
 def difference(robot: Robot, one: Trajectory, other: Trajectory) -> Difference:
     """Greatest difference of two motions, at the beginnings of the control periods that both reached."""
-    period = one.settings["control_period"]
+    period = one.settings.control_period
     rows = [_rows_by_period(each.t, period) for each in (one, other)]
     _, here, there = np.intersect1d(rows[0][0], rows[1][0], return_indices=True)
     q_one, q_other = one.q[rows[0][1][here]], other.q[rows[1][1][there]]
@@ -132,7 +132,7 @@ def _runs(base: Plan, integrators: str) -> dict[str, Run]:
         if scheme.dt is not None:
             settings |= {"dt": scheme.dt, "record_every": None}
         run = dataclasses.replace(base, integrator=scheme.integrator, settings=settings).start()
-        name = label(scheme.integrator, run.settings["dt"])
+        name = label(scheme.integrator, run.settings.dt)
         if name in runs:
             raise InvalidArgument(f"integrators is {integrators!r}, which has {name} twice; give each once")
         runs[name] = run

@@ -14,7 +14,6 @@ from exposim.cli.schemes import integrator_of
 from exposim.errors import InvalidArgument, UnknownFile
 from exposim.scenarios import Run, Scenario
 from exposim.simulation.integrators import Expo, Integrator
-from exposim.simulation.settings import build_ground, build_integrator
 from exposim.simulation.trajectory import Trajectory
 
 TRAJECTORY = "trajectory.npz"
@@ -97,19 +96,18 @@ def plan(scenario: str, flags: Flags) -> Plan:
 def plan_again(trajectory: Trajectory, flags: Flags, source: Path | None = None) -> Plan:
     """The run that made a trajectory, but for what the flags change."""
     saved = trajectory.settings
-    origin = saved["scenario"]["origin"]
+    origin = saved.scenario.origin
     if flags.options and origin is not None:  # perhaps another robot: it does not start from the saved posture
-        name = origin["name"] if origin["file"] is None else origin["file"]
-        made = scenarios.get(name, **{**origin["options"], **flags.options})
-        made = made.replace(ground=build_ground(saved["ground"]), duration=saved["duration"])
+        made = scenarios.get(origin.address, **{**origin.options, **flags.options})
+        made = made.replace(ground=saved.ground, duration=saved.duration)
     else:
         made = scenarios.of(trajectory)
-    if made.origin is not None and made.origin["sha256"] != origin["sha256"]:
-        note(f"{origin['file']} has changed since the run was saved")
-    settings = {name: saved[name] for name in ("dt", "duration")}
-    settings["record_every"] = saved["record_every"] if flags.dt is None else None
+    if origin is not None and made.origin is not None and made.origin.sha256 != origin.sha256:
+        note(f"{origin.file} has changed since the run was saved")
+    settings: dict[str, Any] = {"dt": saved.dt, "duration": saved.duration}
+    settings["record_every"] = saved.record_every if flags.dt is None else None
     settings |= {name: value for name in settings if (value := getattr(flags, name)) is not None}
-    integrator = integrator_of(flags.integrator, flags.kernel, build_integrator(saved["integrator"]))
+    integrator = integrator_of(flags.integrator, flags.kernel, saved.integrator)
     return Plan(_on_material(made, flags), integrator, settings, source)
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from exposim.cli.plan import TRAJECTORY, Flags, plan_again
 from exposim.cli.quantities import show_time
 from exposim.cli.schemes import label
 from exposim.errors import InvalidArgument, UnreadableFile
 from exposim.scenarios import SCENARIOS, Run
-from exposim.simulation.settings import build_integrator
+from exposim.simulation.settings import RunSettings
 from exposim.simulation.trajectory import Trajectory
 
 
@@ -27,9 +26,9 @@ def resume(scenario: str, folder: Path, flags: Flags) -> Run:
     _check_scenario(scenario, trajectory, folder)
     planned = plan_again(trajectory, flags)
     _check_settings(planned.start().settings, trajectory.settings, flags, folder)
-    if trajectory.outcome["diverged_at"] is not None:
+    if trajectory.outcome.diverged_at is not None:
         raise InvalidArgument(
-            f"the run in {folder} diverged at {trajectory.outcome['diverged_at']:g} s and cannot go on; "
+            f"the run in {folder} diverged at {trajectory.outcome.diverged_at:g} s and cannot go on; "
             f"begin anew, with a smaller --dt for example"
         )
     return Run.resume(trajectory, planned.scenario, planned.settings["duration"])
@@ -44,28 +43,29 @@ def refuse_to_replace(path: Path, overwrite: bool) -> None:
     except UnreadableFile as error:
         raise InvalidArgument(f"{error}; replace it with --overwrite, or give another --output") from None
     outcome = trajectory.outcome
-    if not outcome["finished"] and outcome["diverged_at"] is None:
+    if not outcome.finished and outcome.diverged_at is None:
         raise InvalidArgument(
-            f"{path.parent} holds an unfinished run, {trajectory.t[-1]:g} of {trajectory.settings['duration']:g} s; "
+            f"{path.parent} holds an unfinished run, {trajectory.t[-1]:g} of {trajectory.settings.duration:g} s; "
             f"go on with --resume, or replace it with --overwrite"
         )
 
 
 def _check_scenario(scenario: str, trajectory: Trajectory, folder: Path) -> None:
-    origin = trajectory.settings["scenario"]["origin"] or {"name": None, "file": None}
+    saved = trajectory.settings.scenario
+    origin = saved.origin
     if scenario in SCENARIOS:
-        same = origin["file"] is None and origin["name"] == scenario
+        same = origin is not None and origin.file is None and origin.name == scenario
     elif scenario.endswith(".py"):
-        same = origin["file"] is not None and Path(origin["file"]) == Path(scenario).resolve()
+        same = origin is not None and origin.file is not None and Path(origin.file) == Path(scenario).resolve()
     else:
         given = Path(scenario)
         same = (given if given.is_dir() else given.parent).resolve() == folder.resolve()
     if not same:
-        held = origin["file"] or origin["name"] or trajectory.settings["scenario"]["name"]
+        held = saved.name if origin is None else origin.address
         raise InvalidArgument(f"{folder} holds a run of {held}, not of {scenario}; give that, or another --output")
 
 
-def _check_settings(given: dict[str, Any], saved: dict[str, Any], flags: Flags, folder: Path) -> None:
+def _check_settings(given: RunSettings, saved: RunSettings, flags: Flags, folder: Path) -> None:
     typed = {
         "integrator": [name for name in ("integrator", "kernel") if getattr(flags, name) is not None],
         "ground": list(flags.material),
@@ -73,7 +73,7 @@ def _check_settings(given: dict[str, Any], saved: dict[str, Any], flags: Flags, 
     }
     for key in ("scenario", "integrator", "dt", "ground", "record_every"):
         names = typed.get(key, [key.replace("_", "-")])
-        if given[key] != saved[key] and (key not in typed or names):
+        if getattr(given, key) != getattr(saved, key) and (key not in typed or names):
             without = ", ".join(f"--{name}" if name not in flags.options else _option(name) for name in names)
             raise InvalidArgument(
                 f"{folder} holds a run with {_show(key, saved, flags)}, not {_show(key, given, flags)}; "
@@ -85,20 +85,22 @@ def _option(name: str) -> str:
     return f"--{name}" if name in ("robot", "contacts") else f"--option {name}"
 
 
-def _show(key: str, settings: dict[str, Any], flags: Flags) -> str:
+def _show(key: str, settings: RunSettings, flags: Flags) -> str:
     """A setting as one types it; of the ground and the scenario only what was typed."""
     if key == "dt":
-        return f"dt {show_time(settings['dt'])}"
+        return f"dt {show_time(settings.dt)}"
     if key == "integrator":
-        return f"integrator {label(build_integrator(settings['integrator']))}"
+        return f"integrator {label(settings.integrator)}"
     if key == "ground":
-        materials = [surface["material"] for surface in settings["ground"]]
-        return " and ".join(", ".join(f"{name} {_number(each[name])}" for name in flags.material) for each in materials)
+        materials = [surface.material for surface in settings.ground]
+        return " and ".join(
+            ", ".join(f"{name} {_number(getattr(each, name))}" for name in flags.material) for each in materials
+        )
     if key == "scenario":
-        options = settings["scenario"]["origin"]["options"]
+        options = {} if settings.scenario.origin is None else settings.scenario.origin.options
         return ", ".join(f"{name} {options.get(name, 'by default')}" for name in flags.options)
-    return f"{key} {settings[key]}"
+    return f"{key} {getattr(settings, key)}"
 
 
-def _number(value: float | list[float]) -> str:
-    return ",".join(f"{each:g}" for each in value) if isinstance(value, list) else f"{value:g}"
+def _number(value: float | tuple[float, float]) -> str:
+    return ",".join(f"{each:g}" for each in value) if isinstance(value, tuple) else f"{value:g}"

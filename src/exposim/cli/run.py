@@ -94,8 +94,8 @@ def _simulate(run: Run, folder: Path, save_every: float) -> None:
         run.trajectory.save(path)
 
     with Interruption() as interruption, progress_bar() as progress:
-        scheme = label(run.sim.integrator, run.settings["dt"])
-        span = f"{run.settings['duration']:g} s" + ("" if fresh else f" from {run.t:g} s on")
+        scheme = label(run.sim.integrator, run.settings.dt)
+        span = f"{run.settings.duration:g} s" + ("" if fresh else f" from {run.t:g} s on")
         say(f"{run.scenario.name}: {run.scenario.robot.name}, {scheme}, {span} → {folder}")
         try:
             simulate(run, progress, run.scenario.name, interruption, save, save_every)
@@ -111,7 +111,7 @@ def _simulate(run: Run, folder: Path, save_every: float) -> None:
     if interruption.signal is not None and not run.done:
         where = f"./{folder}" if str(folder) in scenarios.SCENARIOS else str(folder)
         complain(
-            f"interrupted at {run.t:g} of {run.settings['duration']:g} s; saved in {path}; "
+            f"interrupted at {run.t:g} of {run.settings.duration:g} s; saved in {path}; "
             f"go on with: exposim run {shlex.quote(where)} --resume"
         )
         raise typer.Exit(interruption.status)

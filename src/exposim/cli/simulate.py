@@ -92,7 +92,7 @@ def simulate(
     task = progress.add_task(label, total=run.steps, completed=run.steps_done, shown="")
     start, began_at = monotonic(), run.t
     shown, saved = start, start
-    duration = run.settings["duration"]
+    duration = run.settings.duration
     while not run.done and (interruption is None or interruption.signal is None):
         run.advance()
         now = monotonic()

@@ -44,7 +44,7 @@ def comparison(trajectories: Mapping[str, Trajectory]) -> Figure:
         _draw(panel, content, trajectories)
     axes[-1, 0].set_xlabel("time [s]")
     start, end = float(first.t[0]), max(float(each.t[-1]) for each in trajectories.values())
-    axes[-1, 0].set_xlim(start, end if end > start else start + first.settings["dt"])
+    axes[-1, 0].set_xlim(start, end if end > start else start + first.settings.dt)
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, frameon=False, fontsize=SMALL, ncols=min(len(labels), 4), loc="outside lower left")
     diverged = any(_diverged(each) for each in trajectories.values())
@@ -56,7 +56,7 @@ def _positions(trajectories: Mapping[str, Trajectory]) -> list[_Panel]:
     first = next(iter(trajectories.values()))
     if not has_floating_base(first):
         most = int(np.argmax(np.ptp(first.q, axis=0)))
-        name = first.header["columns"]["q"][most]
+        name = first.columns.q[most]
         return [_Panel(f"position of {name} [rad or m]", {key: each.q[:, most] for key, each in trajectories.items()})]
     shown = [_Panel("height of the base [m]", {name: each.q[:, 2] for name, each in trajectories.items()})]
     way = {name: each.q[:, 0] - each.q[0, 0] for name, each in trajectories.items()}
@@ -94,4 +94,4 @@ def _limits(content: _Panel, trajectories: Mapping[str, Trajectory]) -> tuple[fl
 
 
 def _diverged(trajectory: Trajectory) -> bool:
-    return trajectory.outcome["diverged_at"] is not None
+    return trajectory.outcome.diverged_at is not None

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from exposim._checks import Array
 from exposim.plots.style import BLACK, BLUE, NORMAL, SMALL, VERMILION, name_panel, over_time, panels, title
 from exposim.scenarios.measures import forces_by_direction
+from exposim.simulation.header import ContactColumn
 from exposim.simulation.trajectory import Trajectory
 
 SLIPPING = "#F7D9C4"
@@ -26,11 +27,11 @@ def forces(trajectory: Trajectory) -> Figure | None:
 
     Contact points of one foot are below each other. ``None`` for a robot without contacts.
     """
-    contacts = trajectory.header["contacts"]
+    contacts = trajectory.contacts
     if not contacts:
         return None
     normal, tangential = forces_by_direction(trajectory)
-    layout = _layout([contact["frame"] for contact in contacts])
+    layout = _layout([contact.frame for contact in contacts])
     rows, columns = layout.shape
     figure, axes = panels(rows, columns, 2.1 if rows < 3 else 1.45, sharex=True, sharey=True)
     top = _ceiling(normal, trajectory)
@@ -49,23 +50,23 @@ def forces(trajectory: Trajectory) -> Figure | None:
 
 
 def _draw(axes: Axes, trajectory: Trajectory, i: int, normal: Array, tangential: Array, top: float) -> None:
-    t, contact = trajectory.t, trajectory.header["contacts"][i]
+    t, contact = trajectory.t, trajectory.contacts[i]
     slips = trajectory.slipping[:, i] & trajectory.active[:, i] & (normal > 0.0)
     axes.fill_between(
         t, 0.0, 1.0, where=_with_next(slips), transform=axes.get_xaxis_transform(), color=SLIPPING, lw=0, zorder=0
     )
     axes.plot(t, normal, color=BLUE, lw=1.2)
     axes.plot(t, tangential, color=VERMILION, lw=1.2)
-    if contact["friction"] is not None and contact["friction"] != 1.0:
-        axes.plot(t, contact["friction"] * normal, color=BLACK, lw=0.7, ls=(0, (4, 2)))
+    if contact.friction is not None and contact.friction != 1.0:
+        axes.plot(t, contact.friction * normal, color=BLACK, lw=0.7, ls=(0, (4, 2)))
     peak = int(np.argmax(np.nan_to_num(normal, nan=-np.inf)))
     if normal[peak] > top:
         axes.set_title(f"peak {_newtons(normal[peak])}", loc="right", fontsize=SMALL, color=BLUE)
-    name_panel(axes, contact["name"])
+    name_panel(axes, contact.name)
 
 
-def _legend(figure: Figure, contacts: list[dict[str, Any]]) -> None:
-    frictions = {contact["friction"] for contact in contacts}
+def _legend(figure: Figure, contacts: tuple[ContactColumn, ...]) -> None:
+    frictions = {contact.friction for contact in contacts}
     handles: list[Any] = [
         Line2D([], [], color=BLUE, lw=1.2, label="normal λₙ" + (" (= μλₙ)" if frictions == {1.0} else "")),
         Line2D([], [], color=VERMILION, lw=1.2, label="tangential ‖λₜ‖"),
@@ -82,7 +83,7 @@ def _ceiling(normal: Array, trajectory: Trajectory) -> float:
     pressing = normal[np.isfinite(normal) & (normal > 0.0)]
     if pressing.size == 0:
         return 1.0
-    usual = float(np.quantile(pressing, 0.9 if trajectory.outcome["diverged_at"] is None else 0.5))
+    usual = float(np.quantile(pressing, 0.9 if trajectory.outcome.diverged_at is None else 0.5))
     return min(1.08 * float(pressing.max()), IMPACT * usual)
 
 

@@ -60,7 +60,7 @@ def torques(trajectory: Trajectory, robot: Robot | None = None) -> Figure | None
         trajectory: What to show.
         robot: Tells the limbs; without it joints are grouped as they come.
     """
-    names = trajectory.header["columns"]["tau"]
+    names = trajectory.columns.tau
     if not names:
         return None
     sliding = robot is not None and any(joint.shortname().startswith("JointModelP") for joint in robot.model.joints)

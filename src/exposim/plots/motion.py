@@ -70,7 +70,7 @@ def _draw(
 
 
 def _joints(trajectory: Trajectory, robot: Robot | None) -> Figure:
-    names = trajectory.header["columns"]["q"]
+    names = trajectory.columns.q
     groups = Grouping.of(names, robot)
     figure = draw_groups(trajectory, trajectory.q, groups, "position [rad or m]", held=False)
     title(figure, trajectory, "Motion of the joints")

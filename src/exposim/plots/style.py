@@ -41,7 +41,7 @@ def panels(rows: int, columns: int, row_height: float, **options: Any) -> tuple[
 def title(figure: Figure, trajectory: Trajectory, what: str) -> None:
     """What is shown, of which scenario and robot."""
     settings = trajectory.settings
-    text = f"{what} · {settings['scenario']['name']}, {settings['robot']['name']}"
+    text = f"{what} · {settings.scenario.name}, {settings.robot.name}"
     figure.suptitle(text, x=0.01, ha="left", fontsize=LARGE)
 
 
@@ -52,9 +52,9 @@ def name_panel(axes: Axes, text: str) -> None:
 
 def over_time(axes: NDArray[Any], trajectory: Trajectory) -> None:
     """Labels and limits of the time axes, which all panels share, and where the simulation diverged."""
-    start, diverged_at = float(trajectory.t[0]), trajectory.outcome["diverged_at"]
+    start, diverged_at = float(trajectory.t[0]), trajectory.outcome.diverged_at
     end = max(float(trajectory.t[-1]), diverged_at or 0.0)
-    end = end if end > start else start + trajectory.settings["dt"]  # one instant alone
+    end = end if end > start else start + trajectory.settings.dt  # one instant alone
     for each in axes.flat:
         each.set_xlim(start, end + (0.03 * (end - start) if diverged_at is not None else 0.0))
         if diverged_at is not None:
@@ -89,7 +89,7 @@ def bounds(values: Array, trajectory: Trajectory, *, least_span: float = 0.0) ->
     if finite.size == 0:
         return -1.0, 1.0
     low, high = float(finite.min()), float(finite.max())
-    if trajectory.outcome["diverged_at"] is not None:
+    if trajectory.outcome.diverged_at is not None:
         quarter, middle, three_quarters = np.quantile(finite, (0.1, 0.5, 0.9))
         reach = max(3.0 * (three_quarters - quarter), 1e-3 * abs(middle), least_span)
         low, high = max(low, quarter - reach), min(high, three_quarters + reach)

@@ -17,7 +17,7 @@ from exposim.errors import InvalidArgument, UnknownFile, UnknownScenario, did_yo
 from exposim.scenarios.measures import Judgement, judge_upright
 from exposim.scenarios.run import Run
 from exposim.scenarios.scenario import Controller, Scenario
-from exposim.simulation.settings import build_ground
+from exposim.simulation.settings import Origin
 from exposim.simulation.trajectory import Trajectory
 
 __all__ = [
@@ -65,30 +65,30 @@ def get(scenario: str | PathLike[str], **options: Any) -> Scenario:
     made = make(**options)
     if not isinstance(made, Scenario):
         raise InvalidArgument(f"{scenario}: scenario() returned a {type(made).__name__}; return an exposim Scenario")
-    origin = {
-        "name": str(scenario) if file is None else made.name,
-        "file": None if file is None else str(file),
-        "sha256": None if file is None else hashlib.sha256(file.read_bytes()).hexdigest(),
-        "options": options,
-    }
+    origin = Origin(
+        name=str(scenario) if file is None else made.name,
+        file=None if file is None else str(file),
+        sha256=None if file is None else hashlib.sha256(file.read_bytes()).hexdigest(),
+        options=options,
+    )
     return made.replace(origin=origin)
 
 
 def of(trajectory: Trajectory) -> Scenario:
     """The scenario that made a trajectory, to run it again or resume it; see also ``trajectory.settings``."""
     settings = trajectory.settings
-    origin = settings["scenario"]["origin"]
+    origin = settings.scenario.origin
     if origin is None:
         raise InvalidArgument(
-            f"scenario {settings['scenario']['name']!r} was made in Python, not found by its name or in a file; "
+            f"scenario {settings.scenario.name!r} was made in Python, not found by its name or in a file; "
             f"give the scenario itself"
         )
-    made = get(origin["name"] if origin["file"] is None else origin["file"], **origin["options"])
+    made = get(origin.address, **origin.options)
     return made.replace(
-        ground=build_ground(settings["ground"]),
-        q0=settings["q0"],
-        v0=settings["v0"],
-        duration=settings["duration"],
+        ground=settings.ground,
+        q0=settings.q0,
+        v0=settings.v0,
+        duration=settings.duration,
     )
 
 

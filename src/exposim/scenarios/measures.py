@@ -35,7 +35,7 @@ class Judgement:
 
 def has_floating_base(trajectory: Trajectory) -> bool:
     """Whether the robot's base is free."""
-    return bool(trajectory.settings["robot"]["floating_base"])
+    return trajectory.settings.robot.floating_base
 
 
 def roll_pitch_yaw(trajectory: Trajectory) -> Array:
@@ -58,8 +58,7 @@ def centre_of_mass(robot: Robot, trajectory: Trajectory) -> Array:
 
 def contact_normals(trajectory: Trajectory) -> Array:
     """Of the surface that each contact may touch, (nc, 3)."""
-    contacts = trajectory.header["contacts"]
-    return np.array([contact["normal"] or (0.0, 0.0, 1.0) for contact in contacts]).reshape(-1, 3)
+    return np.array([contact.normal or (0.0, 0.0, 1.0) for contact in trajectory.contacts]).reshape(-1, 3)
 
 
 def forces_by_direction(trajectory: Trajectory) -> tuple[Array, Array]:
@@ -94,7 +93,7 @@ def spans(t: Array, holds: NDArray[np.bool_]) -> list[tuple[float, float]]:
 def judge_upright(trajectory: Trajectory) -> Judgement:
     """Whether it ran to its end, and whether a floating base stayed upright."""
     complaints = []
-    if (diverged_at := trajectory.outcome["diverged_at"]) is not None:
+    if (diverged_at := trajectory.outcome.diverged_at) is not None:
         complaints.append(f"diverged at {diverged_at:.4g} s")
     if not has_floating_base(trajectory):
         return Judgement({}, tuple(complaints))

@@ -76,7 +76,7 @@ def controller(robot: Robot) -> InverseDynamics:
 
 def judge(robot: Robot, trajectory: Trajectory) -> Judgement:
     """How far the feet went, and how far from between them the pelvis ends."""
-    frame_of = np.array([contact["frame"] for contact in trajectory.header["contacts"]])
+    frame_of = np.array([contact.frame for contact in trajectory.contacts])
     soles = {side: trajectory.position[:, frame_of == frame].mean(axis=1) for side, frame in FEET.items()}
     went = {side: float(sole[-1, 0] - sole[0, 0]) for side, sole in soles.items()}
     between = (soles["left"][-1] + soles["right"][-1]) / 2

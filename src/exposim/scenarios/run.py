@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import fields
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,10 @@ from exposim._checks import Array
 from exposim.contact.surfaces import HalfSpace, surfaces_of
 from exposim.errors import InvalidArgument, SimulationDiverged, StateMismatch
 from exposim.robots.robot import Robot
+from exposim.simulation.header import Columns, ContactColumn, Outcome
 from exposim.simulation.integrators import Expo, Integrator, LeavesToPaperExpo
 from exposim.simulation.pairs import material_of
-from exposim.simulation.settings import build_integrator, describe, describe_ground, describe_robot
+from exposim.simulation.settings import RobotSettings, RunSettings, ScenarioSettings
 from exposim.simulation.simulator import Simulator
 from exposim.simulation.state import State
 from exposim.simulation.trajectory import FORMAT, FORMAT_VERSION, Trajectory
@@ -66,18 +68,19 @@ class Run(LeavesToPaperExpo):
         )
         self.sim.reset(scenario.q0, scenario.v0)
         self.controller = None if scenario.make_controller is None else scenario.make_controller()
-        self.settings: dict[str, Any] = {
-            "scenario": {"name": scenario.name, "description": scenario.description, "origin": _plain(scenario.origin)},
-            "robot": describe_robot(scenario.robot),
-            "ground": describe_ground(surfaces_of(scenario.ground)),
-            "integrator": describe(integrator),
-            "dt": dt,
-            "control_period": self.control_period,
-            "duration": duration,
-            "record_every": self.record_every,
-            "q0": np.asarray(scenario.q0).tolist(),
-            "v0": np.asarray(scenario.v0).tolist(),
-        }
+        self.settings = RunSettings(
+            scenario=ScenarioSettings(scenario.name, scenario.description, scenario.origin),
+            robot=RobotSettings.of(scenario.robot),
+            ground=surfaces_of(scenario.ground),
+            integrator=integrator,
+            dt=dt,
+            control_period=self.control_period,
+            duration=duration,
+            record_every=self.record_every,
+            q0=tuple(np.asarray(scenario.q0).tolist()),
+            v0=tuple(np.asarray(scenario.v0).tolist()),
+        )
+        self._described = self.settings.describe()  # refuses at once what no file can hold
         self.seconds_per_step: list[float] = []  # measured, one entry per recorded interval
         self.seconds_per_control: list[float] = []  # measured, one entry per control period
         self._rows: list[tuple[Any, ...]] = [self._row(np.zeros(len(scenario.robot.actuated_dofs)))]
@@ -90,10 +93,10 @@ class Run(LeavesToPaperExpo):
         settings = trajectory.settings
         return cls(
             scenario,
-            build_integrator(settings["integrator"]),
-            settings["dt"],
-            settings["duration"] if duration is None else duration,
-            record_every=settings["record_every"],
+            settings.integrator,
+            settings.dt,
+            settings.duration if duration is None else duration,
+            record_every=settings.record_every,
         )
 
     @classmethod
@@ -106,14 +109,14 @@ class Run(LeavesToPaperExpo):
             duration: Of the whole motion [s], if it shall last longer than was planned.
         """
         run = cls.again(trajectory, scenario, duration)
-        settings = trajectory.settings
-        differing = [key for key in run.settings if run.settings[key] != settings[key] and key != "duration"]
+        saved, names = trajectory.settings, [f.name for f in fields(RunSettings) if f.name != "duration"]
+        differing = [name for name in names if getattr(run.settings, name) != getattr(saved, name)]
         if differing:
             raise StateMismatch(
                 f"{', '.join(differing)} of scenario {scenario.name!r} is not as it was when the run was saved; "
                 f"resume with what made it, or start anew"
             )
-        steps = trajectory.outcome["steps"]
+        steps = trajectory.outcome.steps
         if steps > run.steps:
             raise InvalidArgument(f"duration is {duration}, but {trajectory.t[-1]:g} s have been simulated already")
         if steps % run.steps_per_period and steps < run.steps:
@@ -186,15 +189,15 @@ class Run(LeavesToPaperExpo):
             "format_version": FORMAT_VERSION,
             "exposim": metadata.version("exposim"),
             "pinocchio": metadata.version("pin"),
-            "settings": self.settings,
-            "columns": _column_names(robot),
-            "contacts": self._describe_contacts(),
-            "outcome": {
-                "finished": steps >= self.steps,
-                "steps": steps,
-                "diverged_at": None if divergence is None else divergence.time,
-                "divergence": None if divergence is None else str(divergence),
-            },
+            "settings": self._described,
+            "columns": _columns(robot).describe(),
+            "contacts": [contact.describe() for contact in self._contacts()],
+            "outcome": Outcome(
+                finished=steps >= self.steps,
+                steps=steps,
+                diverged_at=None if divergence is None else divergence.time,
+                divergence=None if divergence is None else str(divergence),
+            ).describe(),
         }
         return Trajectory(arrays, header, memory)
 
@@ -223,16 +226,16 @@ class Run(LeavesToPaperExpo):
         remembered = getattr(self.controller, "memory", {})
         return {name: np.array(value) for name, value in remembered.items()}
 
-    def _describe_contacts(self) -> list[dict[str, Any]]:
+    def _contacts(self) -> list[ContactColumn]:
         surfaces = surfaces_of(self.scenario.ground)
         return [
-            {
-                "name": point.name,
-                "frame": point.frame,
-                "surface": None if surface is None else surfaces.index(surface),
-                "normal": list(surface.normal) if isinstance(surface, HalfSpace) else None,
-                "friction": None if surface is None else material_of(point, surface).friction,
-            }
+            ContactColumn(
+                name=point.name,
+                frame=point.frame,
+                surface=None if surface is None else surfaces.index(surface),
+                normal=tuple(surface.normal) if isinstance(surface, HalfSpace) else None,
+                friction=None if surface is None else material_of(point, surface).friction,
+            )
             for point, surface in self.sim.pairs
         ]
 
@@ -262,7 +265,7 @@ def _recording(every: int | None, steps_per_period: int, dt: float) -> int:
     return every
 
 
-def _column_names(robot: Robot) -> dict[str, list[str]]:
+def _columns(robot: Robot) -> Columns:
     """What the entries of q, v and tau are called."""
     model = robot.model
     q: list[str] = []
@@ -275,8 +278,4 @@ def _column_names(robot: Robot) -> dict[str, list[str]]:
             continue
         q += [name] if joint.nq == 1 else [f"{name}_{k}" for k in range(joint.nq)]
         v += [name] if joint.nv == 1 else [f"{name}_{k}" for k in range(joint.nv)]
-    return {"q": q, "v": v, "tau": [v[i] for i in robot.actuated_dofs]}
-
-
-def _plain(origin: Any) -> Any:
-    return None if origin is None else dict(origin)
+    return Columns(tuple(q), tuple(v), tuple(v[i] for i in robot.actuated_dofs))

@@ -17,6 +17,7 @@ from exposim.robots.robot import Robot
 from exposim.scenarios.measures import Judgement, judge_upright
 from exposim.scenarios.run import Run
 from exposim.simulation.integrators import Integrator
+from exposim.simulation.settings import Origin
 from exposim.simulation.state import State
 from exposim.simulation.trajectory import Trajectory
 
@@ -65,7 +66,7 @@ class Scenario:
     v0: ArrayLike | None = None
     disturbance: Callable[[float], Mapping[str, ArrayLike]] | None = None
     judge: Callable[[Trajectory], Judgement] = judge_upright
-    origin: Mapping[str, Any] | None = None
+    origin: Origin | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:

@@ -1,114 +1,153 @@
-"""Robots, grounds and integrators as plain data that JSON can hold, and back."""
+"""What was simulated and how: the settings of a run, declared once for runs, files and the command line."""
 
 from __future__ import annotations
 
 import hashlib
 import warnings
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from exposim.contact.materials import Material
-from exposim.contact.surfaces import HalfSpace, Surface
+from exposim.contact.surfaces import Surface
 from exposim.errors import InvalidArgument, ModelWarning, UnknownFile
-from exposim.kernels import Pade
 from exposim.robots.loading import load_robot, robot_data_folder
 from exposim.robots.robot import ContactPoint, Robot
-from exposim.simulation.integrators import SCHEMES, Integrator
-
-Settings = dict[str, Any]
+from exposim.simulation.integrators import Integrator
+from exposim.simulation.records import Record
 
 # Stands for the folder of example-robot-data, which is elsewhere on every machine.
 ROBOT_DATA = "example-robot-data:"
 
-_TYPES: dict[str, type] = {kind.__name__: kind for kind in (HalfSpace, Material, ContactPoint, Pade, *SCHEMES.values())}
+Numbers = tuple[float, ...]
 
 
-def describe(value: Any) -> Any:
-    """A value object of this package as its type's name and its fields; lists and plain values as they are."""
-    if is_dataclass(value) and type(value).__name__ in _TYPES:
-        return {"type": type(value).__name__} | {f.name: describe(getattr(value, f.name)) for f in fields(value)}
-    if isinstance(value, (list, tuple)):
-        return [describe(each) for each in value]
-    if value is None or isinstance(value, (str, bool, int, float)):
-        return value
-    raise InvalidArgument(f"{value!r} cannot be written into a file; it holds only exposim's own surfaces and schemes")
+@dataclass(frozen=True)
+class Origin(Record):
+    """How to find a scenario again.
+
+    Args:
+        name: Of the scenario.
+        file: That makes it; ``None`` for one of exposim's own.
+        sha256: Of that file.
+        options: That it was made with.
+    """
+
+    name: str
+    file: str | None
+    sha256: str | None
+    options: dict[str, Any]
+
+    @property
+    def address(self) -> str:
+        """What :func:`exposim.scenarios.get` takes."""
+        return self.name if self.file is None else self.file
 
 
-def build(described: Any) -> Any:
-    """What :func:`describe` described."""
-    if isinstance(described, dict):
-        kind = _TYPES.get(described.get("type", ""))
-        if kind is None:
-            raise InvalidArgument(f"settings have a {described.get('type')!r}, which this version does not know")
-        try:
-            return kind(**{key: build(each) for key, each in described.items() if key != "type"})
-        except TypeError:
-            raise InvalidArgument(
-                f"settings have a {kind.__name__} with other fields than this version knows"
-            ) from None
-    return tuple(map(build, described)) if isinstance(described, list) else described
+@dataclass(frozen=True)
+class ScenarioSettings(Record):
+    """Which scenario; ``origin`` is null for one that was made in Python."""
+
+    name: str
+    description: str
+    origin: Origin | None
 
 
-def describe_ground(surfaces: tuple[Surface, ...]) -> list[Settings]:
-    """The surfaces, one entry each."""
-    return [describe(surface) for surface in surfaces]
+@dataclass(frozen=True)
+class RobotSettings(Record):
+    """What it takes to load a robot again; ``source`` is null for a model that came from no file."""
 
+    name: str
+    source: str | None
+    sha256: str | None
+    floating_base: bool
+    package_dirs: tuple[str, ...]
+    contact_points: tuple[ContactPoint, ...]
+    actuated_joints: tuple[str, ...]
+    joint_damping: Numbers
+    armature: Numbers
+    gravity: Numbers
+    q0: Numbers
 
-def build_ground(described: list[Settings]) -> tuple[Surface, ...]:
-    """What :func:`describe_ground` described."""
-    return tuple(build(surface) for surface in described)
-
-
-def build_integrator(described: Settings) -> Integrator:
-    """The scheme with its options."""
-    integrator = build(described)
-    if not isinstance(integrator, Integrator):
-        raise InvalidArgument(f"settings have {described!r} for an integrator; give for example Expo")
-    return integrator
-
-
-def describe_robot(robot: Robot) -> Settings:
-    """What it takes to load the same robot again; ``source`` is null for a model that came from no file."""
-    return {
-        "name": robot.name,
-        "source": None if robot.source is None else _portable(robot.source),
-        "sha256": None if robot.source is None else _digest(robot.source),
-        "floating_base": robot.has_floating_base,
-        "package_dirs": [_portable(folder) for folder in robot.package_dirs],
-        "contact_points": describe(robot.contact_points),
-        "actuated_joints": list(robot.actuated_joints),
-        "joint_damping": robot.joint_damping.tolist(),
-        "armature": robot.armature.tolist(),
-        "gravity": robot.model.gravity.linear.tolist(),
-        "q0": robot.q0.tolist(),
-    }
-
-
-def build_robot(described: Settings) -> Robot:
-    """Loads the robot that :func:`describe_robot` described, from the file it was loaded from."""
-    name, source = described["name"], described["source"]
-    if source is None:
-        raise UnknownFile(
-            f"robot {name!r} was made from a pinocchio.Model, not from a file; give the robot itself (robot=...)"
+    @classmethod
+    def of(cls, robot: Robot) -> RobotSettings:
+        """Of a robot."""
+        return cls(
+            name=robot.name,
+            source=None if robot.source is None else _portable(robot.source),
+            sha256=None if robot.source is None else _digest(robot.source),
+            floating_base=robot.has_floating_base,
+            package_dirs=tuple(_portable(folder) for folder in robot.package_dirs),
+            contact_points=robot.contact_points,
+            actuated_joints=robot.actuated_joints,
+            joint_damping=tuple(robot.joint_damping.tolist()),
+            armature=tuple(robot.armature.tolist()),
+            gravity=tuple(robot.model.gravity.linear.tolist()),
+            q0=tuple(robot.q0.tolist()),
         )
-    path = _local(source)
-    if not path.is_file():
-        raise UnknownFile(f"robot {name!r} was loaded from {path}, which is not there any more; give robot=...")
-    if _digest(path) != described["sha256"]:
-        warnings.warn(f"robot {name!r}: {path} has changed since this was written", ModelWarning, stacklevel=2)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ModelWarning)  # it was given when the robot was first loaded
-        is_urdf = path.suffix.lower() == ".urdf"
-        loaded = load_robot(
-            path,
-            floating_base=described["floating_base"] if is_urdf else None,
-            package_dirs=[folder for folder in map(_local, described["package_dirs"]) if folder.is_dir()],
-            contact_points=build(described["contact_points"]),
-            name=name,
+
+    def load(self) -> Robot:
+        """The robot, from the file it was loaded from."""
+        if self.source is None:
+            raise UnknownFile(
+                f"robot {self.name!r} was made from a pinocchio.Model, not from a file; "
+                f"give the robot itself (robot=...)"
+            )
+        path = _local(self.source)
+        if not path.is_file():
+            raise UnknownFile(
+                f"robot {self.name!r} was loaded from {path}, which is not there any more; give robot=..."
+            )
+        if _digest(path) != self.sha256:
+            warnings.warn(f"robot {self.name!r}: {path} has changed since this was written", ModelWarning, stacklevel=2)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)  # it was given when the robot was first loaded
+            loaded = load_robot(
+                path,
+                floating_base=self.floating_base if path.suffix.lower() == ".urdf" else None,
+                package_dirs=[folder for folder in map(_local, self.package_dirs) if folder.is_dir()],
+                contact_points=self.contact_points,
+                name=self.name,
+            )
+        return loaded.replace(
+            actuated_joints=self.actuated_joints,
+            joint_damping=self.joint_damping,
+            armature=self.armature,
+            gravity=self.gravity,
+            q0=self.q0,
         )
-    wanted = ("actuated_joints", "joint_damping", "armature", "gravity", "q0")
-    return loaded.replace(**{key: described[key] for key in wanted})
+
+
+@dataclass(frozen=True)
+class RunSettings(Record):
+    """All that a run was made with.
+
+    Args:
+        scenario: Which.
+        robot: How to load it again.
+        ground: The surfaces.
+        integrator: The scheme with its options.
+        dt: Time step [s].
+        control_period: The torque is held this long [s].
+        duration: That was planned [s].
+        record_every: One of so many steps is recorded.
+        q0: Configuration at the start, (nq,).
+        v0: Velocity at the start, (nv,).
+    """
+
+    scenario: ScenarioSettings
+    robot: RobotSettings
+    ground: tuple[Surface, ...]
+    integrator: Integrator
+    dt: float
+    control_period: float
+    duration: float
+    record_every: int
+    q0: Numbers
+    v0: Numbers
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.integrator, Integrator):
+            raise InvalidArgument(f"settings have {self.integrator!r} for an integrator; give for example Expo")
 
 
 def _portable(path: Path) -> str:

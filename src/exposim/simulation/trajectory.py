@@ -8,6 +8,8 @@ import os
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,8 @@ from numpy.typing import NDArray
 from exposim._checks import Array
 from exposim._extras import load
 from exposim.errors import InvalidArgument, UnknownFile, UnreadableFile
+from exposim.simulation.header import Columns, ContactColumn, Outcome
+from exposim.simulation.settings import RunSettings
 from exposim.simulation.state import State
 
 if TYPE_CHECKING:
@@ -92,27 +96,36 @@ class Trajectory:
             raise AttributeError(f"a Trajectory has no {name!r}; its arrays are {', '.join(_ARRAYS)}")
         return self._arrays[name]
 
-    @property
-    def settings(self) -> dict[str, Any]:
+    @cached_property
+    def settings(self) -> RunSettings:
         """What was simulated, and how: scenario, robot, ground, integrator, steps."""
-        return dict(self.header["settings"])
+        return RunSettings.build(self.header["settings"])
 
-    @property
-    def outcome(self) -> dict[str, Any]:
-        """``finished``, and ``diverged_at`` [s] with ``divergence``, or nulls."""
-        return dict(self.header["outcome"])
+    @cached_property
+    def outcome(self) -> Outcome:
+        """Whether it finished, or when and how it diverged."""
+        return Outcome.build(self.header["outcome"])
+
+    @cached_property
+    def columns(self) -> Columns:
+        """Names of the entries of q, v and tau."""
+        return Columns.build(self.header["columns"])
+
+    @cached_property
+    def contacts(self) -> tuple[ContactColumn, ...]:
+        """Which contacts the arrays have, in their order."""
+        return tuple(map(ContactColumn.build, self.header["contacts"]))
 
     @property
     def contact_names(self) -> tuple[str, ...]:
         """Of the contacts, in the order of the arrays."""
-        return tuple(contact["name"] for contact in self.header["contacts"])
+        return tuple(contact.name for contact in self.contacts)
 
     def __len__(self) -> int:
         return len(self.t)
 
     def __repr__(self) -> str:
-        name = self.settings.get("scenario", {}).get("name", "?")
-        return f"Trajectory({name!r}, {len(self)} instants, {self.t[0]:g} to {self.t[-1]:g} s)"
+        return f"Trajectory({self.settings.scenario.name!r}, {len(self)} instants, {self.t[0]:g} to {self.t[-1]:g} s)"
 
     def state(self, i: int = -1) -> State:
         """The complete state at an instant, for a simulator of the same robot and ground."""
@@ -124,11 +137,11 @@ class Trajectory:
     def to_dataframe(self) -> pd.DataFrame:
         """One row per instant, one named column per number; the anchors are left out."""
         pd = load("pandas")
-        names = self.header["columns"]
+        names = self.columns.describe()
         columns: dict[str, Any] = {"t": self.t}
         for array, prefix in (("q", "q_"), ("v", "v_"), ("tau", "tau_")):
             columns |= {prefix + name: self._arrays[array][:, i] for i, name in enumerate(names[array])}
-        for c, contact in enumerate(_labels(self.header["contacts"])):
+        for c, contact in enumerate(_labels(self.contacts)):
             for array, prefix in (("position", ""), ("force", "f")):
                 columns |= {f"{contact}_{prefix}{axis}": self._arrays[array][:, c, k] for k, axis in enumerate("xyz")}
             columns |= {f"{contact}_{flag}": self._arrays[flag][:, c] for flag in ("active", "slipping")}
@@ -256,8 +269,8 @@ def _check_shapes(
         columns = header["columns"]
         sizes = {"nq": len(columns["q"]), "nv": len(columns["v"]), "nu": len(columns["tau"])}
         sizes["nc"] = len(header["contacts"])
-        _ = header["outcome"]["finished"], [contact["name"] for contact in header["contacts"]]
-        _ = [header["settings"][key] for key in ("scenario", "robot", "ground", "integrator", "dt", "control_period")]
+        _ = [header["outcome"][f.name] for f in fields(Outcome)], [c["name"] for c in header["contacts"]]
+        _ = [header["settings"][f.name] for f in fields(RunSettings)]
     except (KeyError, TypeError):
         raise UnreadableFile(f"{prefix}its header lacks the settings or the names of the columns") from None
     if missing := _ARRAYS.keys() - shapes.keys():
@@ -271,10 +284,10 @@ def _check_shapes(
             )
 
 
-def _labels(contacts: list[dict[str, Any]]) -> list[str]:
+def _labels(contacts: tuple[ContactColumn, ...]) -> list[str]:
     """Names of the contacts; with the number of the surface where a point may touch several."""
-    names = [contact["name"] for contact in contacts]
+    names = [contact.name for contact in contacts]
     return [
-        name if names.count(name) == 1 else f"{name}@{contact['surface']}"
+        name if names.count(name) == 1 else f"{name}@{contact.surface}"
         for name, contact in zip(names, contacts, strict=True)
     ]

@@ -21,7 +21,6 @@ from exposim.contact.contacts import Contact
 from exposim.contact.surfaces import Surface
 from exposim.errors import InvalidArgument
 from exposim.robots.robot import Robot
-from exposim.simulation.settings import build_ground
 from exposim.simulation.state import State
 from exposim.simulation.trajectory import Trajectory
 from exposim.viewer import scene as looks
@@ -216,7 +215,7 @@ def serve(
     Raises:
         InvalidArgument: If no port is free.
     """
-    ground = build_ground(trajectory.settings["ground"])
+    ground = trajectory.settings.ground
     viewer = LiveViewer(looks.robot_of(trajectory, robot), ground, port, host, title=looks.title_of(trajectory))
     viewer.replay(trajectory)
     if open_browser:

@@ -13,7 +13,6 @@ from exposim._checks import Array
 from exposim.contact.surfaces import HalfSpace, Surface, surfaces_of
 from exposim.errors import InvalidArgument
 from exposim.robots.robot import Robot
-from exposim.simulation.settings import build_ground, build_robot
 from exposim.simulation.trajectory import Trajectory
 from exposim.viewer.geometry import bounds, visual_model
 
@@ -106,7 +105,7 @@ class Scene:
 
 def robot_of(trajectory: Trajectory, robot: Robot | None = None) -> Robot:
     """The robot given, if it is of the right size, or that of the settings."""
-    robot = build_robot(trajectory.settings["robot"]) if robot is None else robot
+    robot = trajectory.settings.robot.load() if robot is None else robot
     nq = trajectory.q.shape[1]
     if robot.nq != nq:
         raise InvalidArgument(
@@ -117,15 +116,15 @@ def robot_of(trajectory: Trajectory, robot: Robot | None = None) -> Robot:
 
 def scene_of(trajectory: Trajectory, robot: Robot | None = None) -> Scene:
     """The scene of a recorded motion, of the robot given or that of its settings."""
-    return Scene.of(robot_of(trajectory, robot), build_ground(trajectory.settings["ground"]), trajectory.q[0])
+    return Scene.of(robot_of(trajectory, robot), trajectory.settings.ground, trajectory.q[0])
 
 
 def title_of(trajectory: Trajectory) -> str:
     """Scenario, robot, integrator and step in one line, and how it ended if badly."""
     settings, outcome = trajectory.settings, trajectory.outcome
-    scheme, dt = settings["integrator"]["type"], settings["dt"]
-    title = f"{settings['scenario']['name']} · {settings['robot']['name']} · {scheme} · dt = {1e3 * dt:g} ms"
-    return title if outcome["diverged_at"] is None else f"{title} · diverged at {outcome['diverged_at']:.4g} s"
+    scheme, dt = type(settings.integrator).__name__, settings.dt
+    title = f"{settings.scenario.name} · {settings.robot.name} · {scheme} · dt = {1e3 * dt:g} ms"
+    return title if outcome.diverged_at is None else f"{title} · diverged at {outcome.diverged_at:.4g} s"
 
 
 def frames(t: Array) -> NDArray[np.int_]:
