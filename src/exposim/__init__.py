@@ -50,13 +50,13 @@ from exposim.simulation.integrators import (
 )
 from exposim.simulation.simulator import Simulator
 from exposim.simulation.state import State
-from exposim.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from exposim import analysis as analysis
     from exposim import controllers, scenarios
     from exposim import plots as plots
     from exposim import viewer as viewer
+    from exposim.simulation.trajectory import Trajectory
 
 __version__ = "0.1.0"
 
@@ -100,10 +100,12 @@ __all__ = [
 ]
 
 # Loaded at first use: what a simulator does not need, or what needs packages that are extras.
-_ON_USE = ("analysis", "controllers", "plots", "scenarios", "viewer")
+_ON_USE = ("Trajectory", "analysis", "controllers", "plots", "scenarios", "viewer")
 
 
 def __getattr__(name: str) -> Any:
+    if name == "Trajectory":
+        return importlib.import_module("exposim.simulation.trajectory").Trajectory
     if name in _ON_USE:
         return importlib.import_module(f"exposim.{name}")
     raise AttributeError(f"module 'exposim' has no attribute {name!r}")
