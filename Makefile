@@ -2,7 +2,9 @@
 PYTHON ?= python3
 VENV   := .venv
 RUN    := $(VENV)/bin/
-SOURCES := $(shell find cpp bindings -type f) CMakeLists.txt
+SOURCES := $(shell find cpp bindings examples/extending -type f) CMakeLists.txt
+# Stopwatches for benchmarks and the examples of docs/extending.md, which a wheel does not have.
+DEVELOPMENT := --config-settings=cmake.define.EXPOSIM_DEVELOPMENT=ON
 
 .PHONY: demo paper test test-all check format stubs clean
 
@@ -22,12 +24,12 @@ check: $(VENV)/.built-dev  ## Format, lint, types
 	$(RUN)ruff format --check .
 	$(RUN)ruff check .
 	$(RUN)mypy
-	$(RUN)clang-format --dry-run --Werror $$(find cpp bindings -name '*.?pp')
+	$(RUN)clang-format --dry-run --Werror $$(find cpp bindings examples -name '*.?pp')
 
 format: $(VENV)/.built-dev
 	$(RUN)ruff format .
 	$(RUN)ruff check --fix .
-	$(RUN)clang-format -i $$(find cpp bindings -name '*.?pp')
+	$(RUN)clang-format -i $$(find cpp bindings examples -name '*.?pp')
 
 stubs: $(VENV)/.built-dev  ## Types of the extension, for editors and type checkers
 	$(RUN)python tools/make_stubs.py
@@ -42,9 +44,9 @@ $(VENV)/.requirements: pyproject.toml
 	touch $@
 
 $(VENV)/.built: $(VENV)/.requirements $(SOURCES)
-	$(RUN)python -m pip install --quiet --no-build-isolation --editable .
+	$(RUN)python -m pip install --quiet --no-build-isolation $(DEVELOPMENT) --editable .
 	touch $@
 
 $(VENV)/.built-%: $(VENV)/.built
-	$(RUN)python -m pip install --quiet --no-build-isolation --editable ".[$*]"
+	$(RUN)python -m pip install --quiet --no-build-isolation $(DEVELOPMENT) --editable ".[$*]"
 	touch $@

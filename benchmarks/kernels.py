@@ -17,27 +17,28 @@ from rich.console import Console
 from rich.table import Table
 
 import exposim as xs
-from exposim import _core
+from exposim import _bench
+from exposim._checks import Array
 from exposim.kernels import _contact_kernel
 from step import record
 
 KERNELS = {"modal": "modal", "Padé 1": xs.Pade(1), "Padé 3": xs.Pade(3), "Padé 7": xs.Pade(7), "exponential": "expm"}
 
 
-def core_states(states: list[xs.State]) -> list[_core.State]:
-    return [_core.State(s.t, s.q, s.v, s.active, s.slipping, s.p0, s.dp0) for s in states]
+def packed(states: list[xs.State]) -> Array:
+    return np.array([state.to_array() for state in states])
 
 
 def kernels(scene: str, repeats: int) -> Table:
     robot, states = record(scene)
-    sim, at = xs.Simulator(robot, xs.HalfSpace(), xs.Expo(), 1e-3)._core, core_states(states)
+    sim, at = xs.Simulator(robot, xs.HalfSpace(), xs.Expo(), 1e-3)._core, packed(states)
     samples: dict[str, list[float]] = {name: [] for name in [*KERNELS, "exp() of Eigen"]}
     from_eigen = from_balanced = 0.0
     for _ in range(repeats):
         for name, kernel in KERNELS.items():
-            seconds = _core.time_kernel(sim, at, _contact_kernel(kernel, True, 1e-8))  # type: ignore[arg-type]
+            seconds = _bench.time_kernel(sim, at, _contact_kernel(kernel, True, 1e-8))  # type: ignore[arg-type]
             samples[name].append(statistics.mean(seconds))
-        seconds, from_eigen, from_balanced = _core.time_eigen_exponential(sim, at)
+        seconds, from_eigen, from_balanced = _bench.time_eigen_exponential(sim, at)
         samples["exp() of Eigen"].append(statistics.mean(seconds))
     table = Table(title=f"{scene}: integrals of the contact dynamics over 1 ms", title_justify="left")
     for column in ("kernel", "µs", "Eigen's exp() / it"):
@@ -74,14 +75,14 @@ def points(repeats: int) -> Table:
         robot = romeo_with(per_sole)
         at = xs.Simulator(robot, xs.HalfSpace(), xs.Expo(), 1e-3)
         at.reset(robot.q0 - 1e-4 * np.eye(robot.nq)[2], 0.01 * np.random.default_rng(0).standard_normal(robot.nv))
-        states = core_states([at.state] * 10)
+        states = packed([at.state] * 10)
         tau = np.zeros(robot.nv)
         found = {}
         for name, kernel, count in (("auto", "auto", repeats), ("expm", "expm", 1 if per_sole > 4 else 5)):
             if name == "expm" and per_sole > 16:
                 continue
             core = xs.Simulator(robot, xs.HalfSpace(), xs.PaperExpo(kernel=kernel), 1e-3)._core  # type: ignore[arg-type]
-            runs = [statistics.mean(_core.time_steps(core, states, tau)[0]) for _ in range(count)]
+            runs = [statistics.mean(core.time_steps(states, tau)[0]) for _ in range(count)]
             found[name] = statistics.median(runs)
         slope = (
             "" if previous is None else f"{1e6 * (found['auto'] - previous[1]) / (2 * (per_sole - previous[0])):.2f}"

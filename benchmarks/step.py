@@ -27,7 +27,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 import exposim as xs
-from exposim import _core
+from exposim import _bench
 
 try:
     from rival import INTEGRATORS as RIVALS
@@ -108,7 +108,7 @@ def record(scene: str, count: int = 60) -> tuple[xs.Robot, list[xs.State]]:
 def measure(scene: str, repeats: int, progress: Progress) -> dict[str, float]:
     """Medians over interleaved repeats [s]."""
     robot, states = record(scene)
-    core_states = [_core.State(s.t, s.q, s.v, s.active, s.slipping, s.p0, s.dp0) for s in states]
+    packed = np.array([state.to_array() for state in states])
     tau = np.zeros(robot.nv)
     sims = {name: xs.Simulator(robot, xs.HalfSpace(), scheme, DT)._core for name, scheme in SCHEMES.items()}
     rivals = {name: MujocoSteps(robot, integrator, DT) for name, integrator in RIVALS.items()}
@@ -116,13 +116,13 @@ def measure(scene: str, repeats: int, progress: Progress) -> dict[str, float]:
     samples: dict[str, list[float]] = {name: [] for name in names}
     for _ in progress.track(range(repeats), description=scene):
         for name, sim in sims.items():
-            seconds, iterations = _core.time_steps(sim, core_states, tau)
+            seconds, iterations = sim.time_steps(packed, tau)
             samples[name].append(statistics.mean(seconds))
             if name == "implicit Euler":
                 samples["implicit Euler, per iteration"].append(sum(seconds) / max(1, sum(iterations)))
         for name, rival in rivals.items():
             samples[name].append(rival.time()[0])
-        floors = _core.time_floor(sims["Expo, exponential"], core_states)
+        floors = _bench.time_floor(sims["Expo, exponential"], packed)
         for name, i in FLOORS.items():
             samples[name].append(statistics.mean(floors[i]))
     medians = {name: statistics.median(values) for name, values in samples.items()}

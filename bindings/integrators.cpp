@@ -1,48 +1,60 @@
+#include <nanobind/stl/shared_ptr.h>
+
+#include <memory>
+
 #include "bindings.hpp"
 #include "exposim/integrators/explicit_euler.hpp"
 #include "exposim/integrators/expo.hpp"
 #include "exposim/integrators/implicit_euler.hpp"
+#include "exposim/integrators/paper_expo.hpp"
 #include "exposim/integrators/runge_kutta4.hpp"
 #include "exposim/integrators/semi_implicit_euler.hpp"
+#include "exposim/thresholds.hpp"
 
 namespace nb = nanobind;
 
 namespace exposim {
-namespace {
-
-/// Makes `name(options...)` in Python the factory of T(options...).
-template <typename T, typename... Options, typename... Args>
-void bind_integrator(nb::module_& m, const char* name, const Args&... args) {
-  m.def(
-      name,
-      [](Options... options) {
-        return IntegratorFactory{[=]() -> std::unique_ptr<Integrator> { return std::make_unique<T>(options...); }};
-      },
-      args...);
-}
-
-}  // namespace
 
 void bind_integrators(nb::module_& m) {
-  nb::enum_<Expo::PositionUpdate>(m, "PositionUpdate")
-      .value("DOUBLE_AVERAGE", Expo::PositionUpdate::kDoubleAverage)
-      .value("SINGLE_AVERAGE", Expo::PositionUpdate::kSingleAverage);
-  nb::enum_<Expo::Transitions>(m, "Transitions")
-      .value("RESOLVED", Expo::Transitions::kResolved)
-      .value("AVERAGED", Expo::Transitions::kAveraged);
-  nb::class_<IntegratorFactory>(m, "IntegratorFactory");
+  nb::enum_<PaperExpo::PositionUpdate>(m, "PositionUpdate")
+      .value("DOUBLE_AVERAGE", PaperExpo::PositionUpdate::kDoubleAverage)
+      .value("SINGLE_AVERAGE", PaperExpo::PositionUpdate::kSingleAverage);
+  nb::enum_<AnchorRule>(m, "AnchorRule")
+      .value("SURFACE", AnchorRule::kSurface)
+      .value("DETECTED", AnchorRule::kDetected);
+  nb::enum_<Projection>(m, "Projection")
+      .value("HORIZONTAL", Projection::kHorizontal)
+      .value("ORTHOGONAL", Projection::kOrthogonal);
 
-  m.def(
-      "expo",
-      [](const ContactKernel& kernel, Expo::PositionUpdate position_update, Expo::Transitions transitions, int order) {
-        const Expo::Options options{kernel, position_update, transitions, order};
-        return IntegratorFactory{[=]() -> std::unique_ptr<Integrator> { return std::make_unique<Expo>(options); }};
+  m.attr("MICRO_STEPS") = thresholds::kMicroSteps;
+  m.attr("MAX_ACCELERATION") = thresholds::kMaxAcceleration;
+  m.attr("KERNEL_TOLERANCE") = thresholds::kKernelTolerance;
+
+  nb::class_<Integrator>(m, "Integrator")
+      .def(
+          "contact_law",
+          [](const Integrator& self, const Material& material) {
+            return std::const_pointer_cast<Law>(self.contact_law(material));
+          },
+          nb::arg("material"));
+  nb::class_<Expo, Integrator>(m, "Expo").def(
+      "__init__",
+      [](Expo* self, int order, double tolerance, int micro_steps, double max_acceleration) {
+        new (self) Expo({order, tolerance, micro_steps, max_acceleration});
       },
-      nb::arg("kernel"), nb::arg("position_update"), nb::arg("transitions"), nb::arg("order"));
-  bind_integrator<ExplicitEuler>(m, "explicit_euler");
-  bind_integrator<SemiImplicitEuler>(m, "semi_implicit_euler");
-  bind_integrator<RungeKutta4>(m, "runge_kutta4");
-  bind_integrator<ImplicitEuler, double, int>(m, "implicit_euler", nb::arg("tolerance"), nb::arg("max_iterations"));
+      nb::arg("order"), nb::arg("tolerance"), nb::arg("micro_steps"), nb::arg("max_acceleration"));
+  nb::class_<PaperExpo, Integrator>(m, "PaperExpo")
+      .def(
+          "__init__",
+          [](PaperExpo* self, const ContactKernel& kernel, PaperExpo::PositionUpdate position_update,
+             AnchorRule anchor_rule,
+             Projection projection) { new (self) PaperExpo({kernel, position_update, anchor_rule, projection}); },
+          nb::arg("kernel"), nb::arg("position_update"), nb::arg("anchor_rule"), nb::arg("projection"));
+  nb::class_<ExplicitEuler, Integrator>(m, "ExplicitEuler").def(nb::init<>());
+  nb::class_<SemiImplicitEuler, Integrator>(m, "SemiImplicitEuler").def(nb::init<>());
+  nb::class_<RungeKutta4, Integrator>(m, "RungeKutta4").def(nb::init<>());
+  nb::class_<ImplicitEuler, Integrator>(m, "ImplicitEuler")
+      .def(nb::init<double, int>(), nb::arg("tolerance"), nb::arg("max_iterations"));
 }
 
 }  // namespace exposim

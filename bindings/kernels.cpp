@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "bindings.hpp"
-#include "exposim/contact/contact_integrals.hpp"
+#include "exposim/expo/averages.hpp"
 #include "exposim/kernels/balance.hpp"
 #include "exposim/kernels/oscillator.hpp"
 
@@ -50,8 +50,8 @@ void bind_kernels(nb::module_& m) {
       "contact_integrals",
       [](const Eigen::MatrixXd& Upsilon, const Eigen::VectorXd& K, const Eigen::VectorXd& B,
          const Eigen::VectorXd& ddp_bar, const Eigen::VectorXd& x0, double dt, const ContactKernel& kernel) {
-        ContactIntegrals integrals(kernel);
-        integrals.compute(ContactDynamics(Upsilon, K, B, ddp_bar, x0), dt);
+        ForceAverages integrals(kernel);
+        integrals.compute(StiffSystem(Upsilon, K, B, ddp_bar, x0), dt);
         return std::tuple<Eigen::VectorXd, Eigen::VectorXd, KernelInfo>(integrals.x_int(), integrals.x_int2(),
                                                                         integrals.info());
       },

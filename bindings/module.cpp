@@ -6,8 +6,8 @@ NB_MODULE(_core, m) {
   m.attr("PINOCCHIO_VERSION") = EXPOSIM_PINOCCHIO_VERSION;
   exposim::bind_kernels(m);
   exposim::bind_robot(m);
-  exposim::bind_contact(m);
+  exposim::bind_world(m);
   exposim::bind_integrators(m);
+  exposim::bind_resolve(m);
   exposim::bind_simulator(m);
-  exposim::bind_timing(m);
 }

@@ -5,7 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
-#include "exposim/robot/dynamics.hpp"
+#include "exposim/robot/input.hpp"
 
 namespace nb = nanobind;
 

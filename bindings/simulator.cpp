@@ -1,16 +1,24 @@
+#include "exposim/simulator.hpp"
+
 #include <nanobind/eigen/dense.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <chrono>
+#include <limits>
 #include <stdexcept>
+#include <tuple>
 
 #include "bindings.hpp"
-#include "exposim/contact/contact_integrals.hpp"
+#include "exposim/expo/averages.hpp"
 #include "exposim/integrators/implicit_euler.hpp"
+#include "exposim/robot/kinematics.hpp"
+#include "exposim/thresholds.hpp"
 #include "shared_simulator.hpp"
 
 namespace nb = nanobind;
@@ -18,109 +26,137 @@ namespace nb = nanobind;
 namespace exposim {
 namespace {
 
+using Eigen::Index;
 using Eigen::VectorXd;
 using RowMatrixX3d = Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>;
 using Flags = Eigen::Matrix<bool, Eigen::Dynamic, 1>;
+using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using States = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-using Tau = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+/// A copy: once the interpreter lock is released, others may write to the array.
+VectorXd copy_of(const Numbers& array) {
+  return Eigen::Map<const VectorXd>(array.data(), static_cast<Index>(array.size()));
+}
 
-bool step(SharedSimulator& self, std::optional<Tau> tau, int n, std::vector<ExternalWrench> wrenches) {
+std::optional<VectorXd> copy_of(const std::optional<Numbers>& array) {
+  return array ? std::optional(copy_of(*array)) : std::nullopt;
+}
+
+/// @return 0: all is well; 1: it diverged; 2: a touch was left out for want of a slot; 3: both.
+int step(SharedSimulator& self, const std::optional<Numbers>& tau, int n, std::vector<ExternalWrench> wrenches) {
   if (n < 1) throw std::invalid_argument("n must be at least 1");
-  VectorXd given;  // a copy: once the interpreter lock is released, others may write to the array
-  if (tau) given = Eigen::Map<const VectorXd>(tau->data(), static_cast<Eigen::Index>(tau->size()));
-
+  const Input input = make_input(self.simulator.world().robot(), copy_of(tau), std::move(wrenches));
   // Between chunks the interpreter may run its signal handlers: a long run can be interrupted.
   constexpr int kChunk = 1000;
   bool good = true;
+  long overflows = 0;
   for (int done = 0; good && done < n; done += kChunk) {
-    {
-      nb::gil_scoped_release release;
-      const std::lock_guard lock(self.mutex);  // taken after the release, given back before the interpreter lock
-      if (tau) {
-        self.set_tau(given);
-      } else {
-        self.input.tau.setZero();
-      }
-      self.input.wrenches = wrenches;
-      good = self.simulator.step(self.input, std::min(kChunk, n - done));
-    }
+    good = self.locked([&](Simulator& simulator) {
+      const bool taken = simulator.step(input, std::min(kChunk, n - done));
+      overflows = simulator.statistics().overflows;
+      return taken;
+    });
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   }
-  return good;
+  return (good ? 0 : 1) + (overflows > 0 ? 2 : 0);
+}
+
+/// @return whether q and v are what a reset takes; nothing is changed otherwise.
+bool reset(SharedSimulator& self, const Numbers& given_q, const Numbers& given_v) {
+  const Robot& robot = self.simulator.world().robot();
+  VectorXd q = copy_of(given_q);
+  const VectorXd v = copy_of(given_v);
+  if (q.size() != robot.nq() || v.size() != robot.nv() || !q.allFinite() || !v.allFinite()) return false;
+  if (!is_normalised(robot, q, thresholds::kQuaternionTolerance)) return false;
+  self.locked([&](Simulator& simulator) {
+    normalise(robot, q);
+    simulator.reset(q, v);
+  });
+  return true;
+}
+
+bool set_state(SharedSimulator& self, const Numbers& given) {
+  const VectorXd x = copy_of(given);
+  return self.locked([&](Simulator& simulator) { return simulator.set_state(x); });
+}
+
+VectorXd packed_state(SharedSimulator& self) {
+  return self.locked([](const Simulator& simulator) {
+    VectorXd x(simulator.world().packed_size());
+    simulator.world().pack(simulator.state(), x);
+    return x;
+  });
 }
 
 /// g and ∂g/∂v⁺ of an implicit Euler step, for tests.
 std::pair<VectorXd, Eigen::MatrixXd> linearise(SharedSimulator& self, const VectorXd& tau,
                                                const std::vector<ExternalWrench>& wrenches, const VectorXd& v_next) {
-  const std::lock_guard lock(self.mutex);
-  Simulator& simulator = self.simulator;
-  auto* implicit = dynamic_cast<ImplicitEuler*>(&simulator.integrator());
-  if (!implicit) throw std::invalid_argument("the integrator is not implicit");
-  std::pair<VectorXd, Eigen::MatrixXd> result;
-  implicit->linearise(simulator.scene(), simulator.state(), {tau, wrenches}, simulator.dt(), v_next, result.first,
-                      result.second);
-  simulator.scene().evaluate(simulator.state());
-  return result;
+  return self.locked([&](Simulator& simulator) {
+    const auto* implicit = dynamic_cast<const ImplicitEuler*>(&simulator.integrator());
+    if (!implicit) throw std::invalid_argument("the integrator is not implicit");
+    std::pair<VectorXd, Eigen::MatrixXd> result;
+    implicit->linearise(simulator.world(), simulator.workspace(), simulator.now(), {tau, wrenches}, simulator.dt(),
+                        v_next, result.first, result.second);
+    return result;
+  });
 }
 
-/// Calls a reader of the simulator under its lock.
+/// Seconds and Newton iterations of one step from each of the states.
+std::pair<std::vector<double>, std::vector<int>> time_steps(SharedSimulator& self, const States& states,
+                                                            const std::optional<Numbers>& tau) {
+  using Clock = std::chrono::steady_clock;
+  const Input input = make_input(self.simulator.world().robot(), copy_of(tau), {});
+  const Eigen::Map<const RowMatrixXd> rows(states.data(), static_cast<Index>(states.shape(0)),
+                                           static_cast<Index>(states.shape(1)));
+  return self.locked([&](Simulator& simulator) {
+    std::pair<std::vector<double>, std::vector<int>> result;
+    for (Index i = 0; i < rows.rows(); ++i) {
+      if (!simulator.set_state(rows.row(i).transpose())) throw std::invalid_argument("a state is of another world");
+      const Clock::time_point start = Clock::now();
+      simulator.step(input, 1);
+      result.first.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+      result.second.push_back(simulator.last_step().newton.iterations);
+    }
+    return result;
+  });
+}
+
+/// A reader of the simulator, alone and without the interpreter lock.
 template <typename Function>
-auto locked(Function function) {
-  return [function](SharedSimulator& self) {
-    nb::gil_scoped_release release;
-    const std::lock_guard lock(self.mutex);
-    return function(self.simulator);
-  };
+auto reader(Function function) {
+  return [function](SharedSimulator& self) { return self.locked(function); };
 }
 
-/// One row of three per contact.
+/// A reader of three numbers per contact.
 template <typename Function>
-RowMatrixX3d rows(std::size_t count, Function value) {
-  RowMatrixX3d result(static_cast<Eigen::Index>(count), 3);
-  for (std::size_t i = 0; i < count; ++i) result.row(static_cast<Eigen::Index>(i)) = value(i);
-  return result;
+auto row_reader(Function row) {
+  return reader([row](const Simulator& simulator) {
+    const auto count = static_cast<Index>(simulator.world().contacts().size());
+    RowMatrixX3d rows(count, 3);
+    for (Index i = 0; i < count; ++i) rows.row(i) = row(simulator, static_cast<std::size_t>(i));
+    return rows;
+  });
 }
 
-/// One flag per contact.
-Flags contact_flags(const State& state, bool ContactState::* flag) {
-  Flags flags(static_cast<Eigen::Index>(state.contacts.size()));
-  for (Eigen::Index i = 0; i < flags.size(); ++i) flags(i) = state.contacts[static_cast<std::size_t>(i)].*flag;
-  return flags;
+/// A reader of one value per contact.
+template <typename Value, typename Function>
+auto memory_reader(Function value) {
+  return reader([value](const Simulator& simulator) {
+    const auto count = static_cast<Index>(simulator.world().contacts().size());
+    Eigen::Matrix<Value, Eigen::Dynamic, 1> values(count);
+    for (Index i = 0; i < count; ++i) values(i) = value(simulator.state().memory[static_cast<std::size_t>(i)]);
+    return values;
+  });
 }
 
-State make_state(double t, const VectorXd& q, const VectorXd& v, const Flags& active, const Flags& slipping,
-                 const RowMatrixX3d& p0, const RowMatrixX3d& dp0) {
-  State state{t, q, v, {}};
-  for (Eigen::Index i = 0; i < active.size(); ++i) {
-    state.contacts.push_back({active(i), slipping(i), p0.row(i), dp0.row(i)});
-  }
-  return state;
+Eigen::Vector3d anchor(const Simulator& simulator, std::size_t i) {
+  const Memory& memory = simulator.state().memory[i];
+  const Motion& motion = simulator.now().motions[i];
+  if (!memory.active()) return Eigen::Vector3d::Constant(std::numeric_limits<double>::quiet_NaN());
+  return motion.p - displacement(motion, memory);
 }
 
-}  // namespace
-
-void bind_simulator(nb::module_& m) {
-  nb::class_<State>(m, "State")
-      .def(
-          "__init__",
-          [](State* self, double t, const VectorXd& q, const VectorXd& v, const Flags& active, const Flags& slipping,
-             const RowMatrixX3d& p0,
-             const RowMatrixX3d& dp0) { new (self) State(make_state(t, q, v, active, slipping, p0, dp0)); },
-          nb::arg("t"), nb::arg("q"), nb::arg("v"), nb::arg("active"), nb::arg("slipping"), nb::arg("p0"),
-          nb::arg("dp0"))
-      .def_ro("t", &State::t)
-      .def_prop_ro("q", [](const State& self) { return VectorXd(self.q); })
-      .def_prop_ro("v", [](const State& self) { return VectorXd(self.v); })
-      .def_prop_ro("active", [](const State& self) { return contact_flags(self, &ContactState::active); })
-      .def_prop_ro("slipping", [](const State& self) { return contact_flags(self, &ContactState::slipping); })
-      .def_prop_ro("p0",
-                   [](const State& self) {
-                     return rows(self.contacts.size(), [&](std::size_t i) { return self.contacts[i].p0; });
-                   })
-      .def_prop_ro("dp0", [](const State& self) {
-        return rows(self.contacts.size(), [&](std::size_t i) { return self.contacts[i].dp0; });
-      });
-
+void bind_reports(nb::module_& m) {
   nb::class_<Divergence>(m, "Divergence")
       .def_ro("t", &Divergence::t)
       .def_ro("step", &Divergence::step)
@@ -144,105 +180,91 @@ void bind_simulator(nb::module_& m) {
       .def_ro("max_iterations", &StepStatistics::max_iterations)
       .def_ro("not_converged", &StepStatistics::not_converged)
       .def_ro("resolved", &StepStatistics::resolved)
-      .def_ro("limited", &StepStatistics::limited);
+      .def_ro("limited", &StepStatistics::limited)
+      .def_ro("overflows", &StepStatistics::overflows);
+}
 
-  nb::class_<ContactSpec>(m, "ContactSpec")
-      .def(
-          "__init__",
-          [](ContactSpec* self, std::size_t point, std::shared_ptr<Surface> surface, const Material& material,
-             std::optional<Eigen::Vector3d> anchor) {
-            new (self) ContactSpec{point, std::move(surface), material, anchor};
-          },
-          nb::arg("point"), nb::arg("surface").none(), nb::arg("material"), nb::arg("anchor").none());
+}  // namespace
 
-  m.attr("MAX_VELOCITY") = Simulator::kMaxVelocity;
+void bind_simulator(nb::module_& m) {
+  bind_reports(m);
+  m.attr("MAX_VELOCITY") = thresholds::kMaxVelocity;
+  m.attr("QUATERNION_TOLERANCE") = thresholds::kQuaternionTolerance;
   nb::class_<SharedSimulator>(m, "Simulator")
-      .def(nb::init<std::shared_ptr<Robot>, const std::vector<ContactSpec>&, AnchorRule, Projection,
-                    const IntegratorFactory&, double>(),
-           nb::arg("robot"), nb::arg("contacts"), nb::arg("anchor_rule"), nb::arg("projection"), nb::arg("integrator"),
-           nb::arg("dt"))
+      .def(nb::init<std::shared_ptr<World>, std::shared_ptr<Integrator>, double>(), nb::arg("world"),
+           nb::arg("integrator"), nb::arg("dt"))
       .def("step", &step, nb::arg("tau").none(), nb::arg("n") = 1, nb::arg("wrenches") = std::vector<ExternalWrench>{})
-      .def(
-          "reset",
-          [](SharedSimulator& self, const VectorXd& q, const VectorXd& v) {
-            nb::gil_scoped_release release;
-            const std::lock_guard lock(self.mutex);
-            self.simulator.reset(q, v);
-          },
-          nb::arg("q"), nb::arg("v"))
-      .def_prop_rw("state", locked([](const Simulator& simulator) { return State(simulator.state()); }),
-                   [](SharedSimulator& self, const State& state) {
-                     nb::gil_scoped_release release;
-                     const std::lock_guard lock(self.mutex);
-                     self.simulator.set_state(state);
-                   })
+      .def("reset", &reset, nb::arg("q"), nb::arg("v"))
+      .def("set_state", &set_state, nb::arg("x"))
+      .def_prop_ro("state", &packed_state)
       .def("linearise", &linearise, nb::arg("tau"), nb::arg("wrenches"), nb::arg("v_next"))
+      .def("time_steps", &time_steps, nb::arg("states"), nb::arg("tau").none())
       .def(
           "predict_forces",
-          [](SharedSimulator& self, const VectorXd& times, std::optional<VectorXd> tau) {
-            nb::gil_scoped_release release;
-            const std::lock_guard lock(self.mutex);
-            if (tau) self.set_tau(*tau);
-            return self.simulator.predict_forces(times, self.input);
+          [](SharedSimulator& self, const VectorXd& times, const std::optional<Numbers>& tau,
+             std::vector<ExternalWrench> wrenches) {
+            const Input input = make_input(self.simulator.world().robot(), copy_of(tau), std::move(wrenches));
+            return self.locked([&](Simulator& simulator) { return simulator.predict_forces(times, input); });
           },
-          nb::arg("times"), nb::arg("tau").none())
-      .def("contact_matrix",
-           [](SharedSimulator& self) {
-             nb::gil_scoped_release release;
-             const std::lock_guard lock(self.mutex);
+          nb::arg("times"), nb::arg("tau").none(), nb::arg("wrenches"))
+      .def("contact_matrix", reader([](Simulator& simulator) {
              Eigen::MatrixXd A, b_x0;
-             self.simulator.contact_dynamics(self.input).full_system(A, b_x0);
+             simulator.stiff_system(make_input(simulator.world().robot(), {}, {})).full_system(A, b_x0);
              return A;
-           })
+           }))
       .def(
           "try_kernel",
           [](SharedSimulator& self, const ContactKernel& kernel) {
-            nb::gil_scoped_release release;
-            const std::lock_guard lock(self.mutex);
-            const ContactDynamics system = self.simulator.contact_dynamics(self.input);
-            ContactIntegrals integrals(kernel);
-            integrals.compute(system, self.simulator.dt());
-            return integrals.info();
+            return self.locked([&](Simulator& simulator) {
+              ForceAverages averages(kernel);
+              averages.compute(simulator.stiff_system(make_input(simulator.world().robot(), {}, {})), simulator.dt());
+              return averages.info();
+            });
           },
           nb::arg("kernel"))
       .def("enable_profiler",
            [](SharedSimulator& self, bool on) {
-             nb::gil_scoped_release release;
-             const std::lock_guard lock(self.mutex);
-             self.simulator.scene().profiler.enable(on);
+             self.locked([&](Simulator& simulator) { simulator.workspace().profiler.enable(on); });
            })
-      .def_prop_ro("profile",
-                   [](SharedSimulator& self) {
-                     const std::lock_guard lock(self.mutex);
+      .def_prop_ro("profile", reader([](Simulator& simulator) {
                      std::vector<std::pair<long, double>> entries;
                      for (const Stage stage : {Stage::kContacts, Stage::kTerms, Stage::kKernel, Stage::kIntegration}) {
-                       const Profiler::Entry& entry = self.simulator.scene().profiler.entry(stage);
+                       const Profiler::Entry& entry = simulator.workspace().profiler.entry(stage);
                        entries.emplace_back(entry.count, std::chrono::duration<double>(entry.total).count());
                      }
                      return entries;
-                   })
-      .def_prop_ro("t", locked([](const Simulator& simulator) { return simulator.state().t; }))
-      .def_prop_ro("q", locked([](const Simulator& simulator) { return VectorXd(simulator.state().q); }))
-      .def_prop_ro("v", locked([](const Simulator& simulator) { return VectorXd(simulator.state().v); }))
-      .def_prop_ro("positions", locked([](const Simulator& simulator) {
-                     return rows(simulator.contacts().size(),
-                                 [&](std::size_t i) { return simulator.contacts().motion(i).p; });
                    }))
-      .def_prop_ro("velocities", locked([](const Simulator& simulator) {
-                     return rows(simulator.contacts().size(),
-                                 [&](std::size_t i) { return simulator.contacts().motion(i).dp; });
+      .def_prop_ro("t", reader([](const Simulator& simulator) { return simulator.state().t; }))
+      .def_prop_ro("q", reader([](const Simulator& simulator) { return VectorXd(simulator.state().q); }))
+      .def_prop_ro("v", reader([](const Simulator& simulator) { return VectorXd(simulator.state().v); }))
+      .def_prop_ro("active", memory_reader<bool>([](const Memory& memory) { return memory.active(); }))
+      .def_prop_ro("slipping", memory_reader<bool>([](const Memory& memory) { return memory.slipping(); }))
+      .def_prop_ro("touched", memory_reader<int>([](const Memory& memory) { return memory.surface; }))
+      .def_prop_ro("positions", row_reader([](const Simulator& s, std::size_t i) { return s.now().motions[i].p; }))
+      .def_prop_ro("velocities", row_reader([](const Simulator& s, std::size_t i) { return s.now().motions[i].dp; }))
+      .def_prop_ro("normals", row_reader([](const Simulator& s, std::size_t i) { return s.now().motions[i].n; }))
+      .def_prop_ro("forces", row_reader([](const Simulator& s, std::size_t i) { return s.now().force(i); }))
+      .def_prop_ro("anchors", row_reader(&anchor))
+      .def_prop_ro("lam_pr", row_reader([](const Simulator& s, std::size_t i) {
+                     return s.last_step().lam.segment<3>(3 * static_cast<Index>(i));
                    }))
-      .def_prop_ro("forces", locked([](const Simulator& simulator) {
-                     return rows(simulator.contacts().size(),
-                                 [&](std::size_t i) { return simulator.contacts().force(i); });
+      .def_prop_ro("lam_pr2", row_reader([](const Simulator& s, std::size_t i) {
+                     return s.last_step().lam2.segment<3>(3 * static_cast<Index>(i));
                    }))
-      .def_prop_ro("lam_pr", locked([](const Simulator& simulator) { return RowMatrixX3d(simulator.info().lam_pr); }))
-      .def_prop_ro("lam_pr2", locked([](const Simulator& simulator) { return RowMatrixX3d(simulator.info().lam_pr2); }))
-      .def_prop_ro("kernel_info", locked([](const Simulator& simulator) { return simulator.info().kernel; }))
-      .def_prop_ro("transition_info", locked([](const Simulator& simulator) { return simulator.info().transitions; }))
-      .def_prop_ro("newton_info", locked([](const Simulator& simulator) { return simulator.info().newton; }))
-      .def_prop_ro("statistics", locked([](const Simulator& simulator) { return simulator.statistics(); }))
-      .def_prop_ro("divergence", locked([](const Simulator& simulator) { return simulator.divergence(); }));
+      .def_prop_ro("events", reader([](const Simulator& simulator) {
+                     std::vector<std::tuple<double, std::size_t, int, int>> events;
+                     for (const Event& event : simulator.last_step().events) {
+                       events.emplace_back(event.t, event.strand, static_cast<int>(event.from),
+                                           static_cast<int>(event.to));
+                     }
+                     return events;
+                   }))
+      .def_prop_ro("kernel_info", reader([](const Simulator& simulator) { return simulator.last_step().kernel; }))
+      .def_prop_ro("transition_info",
+                   reader([](const Simulator& simulator) { return simulator.last_step().transitions; }))
+      .def_prop_ro("newton_info", reader([](const Simulator& simulator) { return simulator.last_step().newton; }))
+      .def_prop_ro("statistics", reader([](const Simulator& simulator) { return simulator.statistics(); }))
+      .def_prop_ro("divergence", reader([](const Simulator& simulator) { return simulator.divergence(); }));
 }
 
 }  // namespace exposim

@@ -12,7 +12,8 @@ PACKAGE = Path(__file__).parents[1] / "src" / "exposim"
 LAYERS = (
     ("errors", "_build_info"),
     ("_abi", "_checks", "_core", "_extras"),
-    ("kernels", "contact"),
+    ("contact",),
+    ("kernels",),
     ("robots",),
     ("simulation",),
     ("controllers",),

@@ -7,6 +7,7 @@ import numpy as np
 from PIL import Image
 
 import exposim as xs
+from exposim.contact.modes import OPEN, SLIPPING, STICKING
 from exposim.scenarios import Scenario, get
 from exposim.simulation.trajectory import Trajectory
 from robot_files import write
@@ -58,9 +59,10 @@ def slide(robot, ground, height=0.05, duration=0.4):
 def fall_and_slip():
     """Solo12 falls, lands and bounces; two of its feet are said to slip in the last tenth of a second."""
     recorded = get("drop").run(duration=0.6)
-    slipping = np.zeros_like(recorded.slipping)
-    slipping[recorded.t > 0.5, :2] = True
-    return Trajectory({**recorded._arrays, "slipping": slipping}, recorded.header)
+    mode = np.where(recorded.active, STICKING, OPEN)
+    late = recorded.t > 0.5
+    mode[late, :2] = np.where(recorded.active[late, :2], SLIPPING, OPEN)
+    return Trajectory({**recorded._arrays, "mode": mode}, recorded.header)
 
 
 def pixels(page, width=1.0):

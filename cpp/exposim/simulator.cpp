@@ -1,105 +1,89 @@
 #include "exposim/simulator.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
+
+#include "exposim/kernels/integrals.hpp"
+#include "exposim/robot/kinematics.hpp"
+#include "exposim/thresholds.hpp"
 
 namespace exposim {
 
-namespace {
-
-bool is_sane(const State& state) {
-  return state.q.allFinite() && state.v.allFinite() && state.v.cwiseAbs().maxCoeff() < Simulator::kMaxVelocity;
-}
-
-/// t + dt, as a multiple of dt where t is one, so that rounding does not add up.
-double time_after(double t, double dt) {
-  const double steps = std::round(t / dt);
-  return std::abs(t - steps * dt) < 1e-14 * dt * std::max(1.0, steps) ? (steps + 1.0) * dt : t + dt;
-}
-
-}  // namespace
-
-Simulator::Simulator(std::shared_ptr<const Robot> robot, std::vector<ContactPair> pairs,
-                     std::vector<std::optional<Eigen::Vector3d>> anchors, std::unique_ptr<Integrator> integrator,
-                     double dt)
-    : scene_{Dynamics(std::move(robot)), ContactSet(std::move(pairs)), Profiler()},
-      anchors_(std::move(anchors)),
+Simulator::Simulator(std::shared_ptr<const World> world, std::shared_ptr<const Integrator> integrator, double dt)
+    : world_(std::move(world)),
       integrator_(std::move(integrator)),
-      dt_(dt) {}
+      workspace_(*world_, integrator_->make_scratch()),
+      dt_(dt) {
+  step_.clear(world_->strands());
+}
 
 void Simulator::reset(const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
-  const ContactSet& contacts = scene_.contacts;
-  state_ = State{0.0, q, v, std::vector<ContactState>(contacts.size())};
-  scene_.dynamics.update_kinematics(q, v);
-  for (std::size_t i = 0; i < contacts.size(); ++i) {
-    if (!contacts.pair(i).law.bilateral()) continue;
-    state_.contacts[i].active = true;
-    state_.contacts[i].p0 = anchors_[i].value_or(scene_.dynamics.point_motion(contacts.pair(i).point).position);
-  }
-  scene_.commit(state_);
-  next_ = state_;
-  const auto rows = static_cast<Eigen::Index>(contacts.size());
-  const Eigen::MatrixX3d zero = Eigen::MatrixX3d::Zero(rows, 3);
-  info_ = StepInfo{{}, {}, {}, zero, zero, zero};
-  statistics_ = {};
-  scene_.profiler.clear();
-  divergence_.reset();
+  start(*world_, workspace_.robot, q, v, now_);
+  forget();
 }
 
-void Simulator::set_state(const State& state) {
-  reset(state.q, state.v);
-  state_ = state;
-  scene_.contacts.evaluate(scene_.dynamics, state_);
+bool Simulator::set_state(const Eigen::Ref<const Eigen::VectorXd>& x) {
+  if (!world_->unpack(x, given_)) return false;
+  if (!is_normalised(world_->robot(), given_.q, thresholds::kQuaternionTolerance)) return false;
+  std::swap(now_.state, given_);
+  evaluate(*world_, workspace_.robot, now_);
+  forget();
+  return true;
+}
+
+void Simulator::forget() {
+  step_.clear(world_->strands());
+  statistics_ = {};
+  workspace_.profiler.clear();
+  divergence_.reset();
 }
 
 bool Simulator::step(const Input& input, int n) {
   for (int i = 0; i < n; ++i) {
-    next_.contacts = state_.contacts;
-    integrator_->advance(scene_, state_, input, dt_, next_, info_);
-    next_.t = time_after(state_.t, dt_);
-    if (!is_sane(next_)) {
-      divergence_ = Divergence{next_.t, statistics_.steps + 1, next_.q, next_.v};
-      scene_.evaluate(state_);
+    integrator_->step(*world_, workspace_, now_, input, dt_, step_);
+    if (step_.diverged) {
+      const State& led_to = step_.next.state;
+      divergence_ = Divergence{led_to.t, statistics_.steps + 1, led_to.q, led_to.v};
       return false;
     }
-    scene_.commit(next_, info_.transitions.resolved ? &info_.p_end : nullptr);
-    std::swap(state_, next_);
+    std::swap(now_, step_.next);
 
-    const NewtonInfo& newton = info_.newton;
     statistics_.steps += 1;
-    statistics_.iterations += newton.iterations;
-    statistics_.max_iterations = std::max(statistics_.max_iterations, newton.iterations);
-    statistics_.not_converged += newton.converged ? 0 : 1;
-    statistics_.resolved += info_.transitions.resolved ? 1 : 0;
-    statistics_.limited += info_.transitions.limited ? 1 : 0;
+    statistics_.iterations += step_.newton.iterations;
+    statistics_.max_iterations = std::max(statistics_.max_iterations, step_.newton.iterations);
+    statistics_.not_converged += step_.newton.converged ? 0 : 1;
+    statistics_.resolved += step_.transitions.resolved ? 1 : 0;
+    statistics_.limited += step_.transitions.limited ? 1 : 0;
+    statistics_.overflows += now_.overflows;
   }
   return true;
 }
 
-ContactDynamics Simulator::contact_dynamics(const Input& input) {
-  ContactDynamics system;
-  system.update(scene_.dynamics, scene_.contacts, state_, input, {});
+StiffSystem Simulator::stiff_system(const Input& input) {
+  StrandList strands;
+  strands.gather(*world_, workspace_.robot, now_, dt_, -1.0);
+  StiffSystem system;
+  system.update(workspace_.robot, strands, now_.state, input);
   return system;
 }
 
 Eigen::MatrixXd Simulator::predict_forces(const Eigen::VectorXd& times, const Input& input) {
-  const ContactSet& contacts = scene_.contacts;
-  Eigen::MatrixXd lam = Eigen::MatrixXd::Zero(times.size(), 3 * static_cast<Eigen::Index>(contacts.size()));
-  if (contacts.active().empty()) return lam;
-  const ContactDynamics system = contact_dynamics(input);
+  const auto contacts = static_cast<Eigen::Index>(world_->contacts().size());
+  Eigen::MatrixXd lam = Eigen::MatrixXd::Zero(times.size(), 3 * contacts);
+  if (now_.active.empty()) return lam;
+  const StiffSystem system = stiff_system(input);
   Eigen::MatrixXd A, b_x0;
   system.full_system(A, b_x0);
   const Eigen::Index m = A.rows() / 2;
   IntegralKernel kernel{KernelOptions{}};
-  for (Eigen::Index row = 0; row < times.size(); ++row) {
-    kernel.compute(A, b_x0, times(row));
-    const Eigen::VectorXd x = b_x0.col(1) + A * kernel.x_int() + times(row) * b_x0.col(0);
-    for (std::size_t k = 0; k < system.points().size(); ++k) {
-      const ContactDynamics::Point& point = system.points()[k];
-      const auto first = 3 * static_cast<Eigen::Index>(k);
-      lam.row(row).segment<3>(3 * static_cast<Eigen::Index>(point.contact)) =
-          -point.K * x.segment<3>(first) - point.B * x.segment<3>(m + first);
+  for (Eigen::Index time = 0; time < times.size(); ++time) {
+    kernel.compute(A, b_x0, times(time));
+    const Eigen::VectorXd x = b_x0.col(1) + A * kernel.x_int() + times(time) * b_x0.col(0);
+    for (std::size_t k = 0; k < system.active(); ++k) {
+      const auto strand = static_cast<Eigen::Index>(now_.active[k]), first = 3 * static_cast<Eigen::Index>(k);
+      if (strand >= contacts) continue;
+      const StiffSystem::Row& row = system.rows()[k];
+      lam.row(time).segment<3>(3 * strand) = -row.K * x.segment<3>(first) - row.B * x.segment<3>(m + first);
     }
   }
   return lam;

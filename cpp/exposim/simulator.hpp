@@ -3,12 +3,9 @@
 #include <Eigen/Core>
 #include <memory>
 #include <optional>
-#include <vector>
 
-#include "exposim/contact/contact_dynamics.hpp"
+#include "exposim/expo/system.hpp"
 #include "exposim/integrators/integrator.hpp"
-#include "exposim/scene.hpp"
-#include "exposim/state.hpp"
 
 namespace exposim {
 
@@ -19,7 +16,7 @@ struct Divergence {
   Eigen::VectorXd q, v;  ///< where it led
 };
 
-/// Of all steps since the last reset.
+/// Of all steps since the last reset or restored state.
 struct StepStatistics {
   long steps = 0;
   long iterations = 0;
@@ -27,24 +24,21 @@ struct StepStatistics {
   long not_converged = 0;
   long resolved = 0;  ///< transitions
   long limited = 0;
+  long overflows = 0;  ///< touches left out for want of a slot
 };
 
-/// A robot among surfaces, moved by one integrator at one step.
+/// A world at an instant, moved by one integrator at one step.
 class Simulator {
  public:
-  /// Velocities beyond this [rad/s, m/s] are absurd.
-  static constexpr double kMaxVelocity = 1e5;
-
-  /// @param anchors per contact, where a bilateral one is anchored; none: at its position at reset.
-  Simulator(std::shared_ptr<const Robot> robot, std::vector<ContactPair> pairs,
-            std::vector<std::optional<Eigen::Vector3d>> anchors, std::unique_ptr<Integrator> integrator, double dt);
+  Simulator(std::shared_ptr<const World> world, std::shared_ptr<const Integrator> integrator, double dt);
 
   /// Starts anew at t = 0 with no contact history, and applies the contact law.
   void reset(const Eigen::VectorXd& q, const Eigen::VectorXd& v);
 
-  /// Restores a state that was committed before; the contact law is not applied again.
-  void set_state(const State& state);
-  const State& state() const { return state_; }
+  /// Restores a packed state that was committed before; the contact law is not applied again.
+  /// @return false, with nothing changed, if x is not a state of this world.
+  bool set_state(const Eigen::Ref<const Eigen::VectorXd>& x);
+  const State& state() const { return now_.state; }
 
   /// Takes up to n steps with the input held. @return false if a step diverged: the state is then the last good one.
   bool step(const Input& input, int n);
@@ -54,25 +48,29 @@ class Simulator {
   Eigen::MatrixXd predict_forces(const Eigen::VectorXd& times, const Input& input);
 
   /// The linear contact dynamics at the present state.
-  ContactDynamics contact_dynamics(const Input& input);
+  StiffSystem stiff_system(const Input& input);
 
-  const Robot& robot() const { return scene_.dynamics.robot(); }
-  const ContactSet& contacts() const { return scene_.contacts; }
-  Scene& scene() { return scene_; }
-  Integrator& integrator() { return *integrator_; }
+  const World& world() const { return *world_; }
+  const Integrator& integrator() const { return *integrator_; }
+  const Instant& now() const { return now_; }
+  /// The last step; after a reset an empty one.
+  const Step& last_step() const { return step_; }
+  Workspace& workspace() { return workspace_; }
   const StepStatistics& statistics() const { return statistics_; }
-  const StepInfo& info() const { return info_; }
   const std::optional<Divergence>& divergence() const { return divergence_; }
   double dt() const { return dt_; }
 
  private:
-  Scene scene_;
-  std::vector<std::optional<Eigen::Vector3d>> anchors_;
-  std::unique_ptr<Integrator> integrator_;
+  void forget();
+
+  std::shared_ptr<const World> world_;
+  std::shared_ptr<const Integrator> integrator_;
+  Workspace workspace_;
   double dt_;
 
-  State state_, next_;
-  StepInfo info_;
+  Instant now_;
+  State given_;  // a state that is being restored
+  Step step_;
   StepStatistics statistics_;
   std::optional<Divergence> divergence_;
 };

@@ -3,15 +3,15 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "exposim/contact/contact_state.hpp"
+#include "exposim/stiff/memory.hpp"
 
 namespace exposim {
 
-/// All that the future depends on, nothing else.
+/// All that the future depends on, nothing else. World::pack makes one array of it.
 struct State {
   double t = 0.0;  ///< [s]
   Eigen::VectorXd q, v;
-  std::vector<ContactState> contacts;
+  std::vector<Memory> memory;  ///< of every contact, then of every strand of a bond (which follows from q)
 };
 
 }  // namespace exposim

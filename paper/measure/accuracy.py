@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from exposim import _core, scenarios
+from exposim import scenarios
 from exposim.analysis.local_error import GroundTruth, ground_truth, local_errors, summary
-from exposim.analysis.stopwatch import DISTURBED, core_state, speed_of_this_machine
+from exposim.analysis.stopwatch import DISTURBED, speed_of_this_machine
 from exposim.simulation.integrators import ExplicitEuler
 from exposim.simulation.simulator import Simulator
 from paper.cell import FILE, Cell, Rows
@@ -86,14 +86,14 @@ def _measure(sim: Simulator, truth: GroundTruth, periods: Any, steps: int, repea
         looked_at = set(np.linspace(0, steps - 1, min(steps, LOOKED_AT)).astype(int))
         for step in range(steps):
             if step in looked_at and not sim.diverged:
-                states.append(core_state(sim.state))
+                states.append(sim.state.to_array()[None])
                 torques.append(truth.tau[i])
             sim.step(truth.tau[i])
         done = sim.statistics
         taken, failed = taken + done.steps, failed + done.not_converged
         iterations += done.steps * done.mean_iterations
     samples = [
-        [_core.time_steps(sim._core, [state], tau)[0][0] for state, tau in zip(states, torques, strict=True)]
+        [sim._core.time_steps(state, tau)[0][0] for state, tau in zip(states, torques, strict=True)]
         for _ in range(repeats)
     ]
     typical, best = float(np.median(samples, axis=0).mean()), float(np.min(samples, axis=0).mean())

@@ -11,7 +11,6 @@ from exposim import _core, scenarios
 from exposim._checks import Array
 from exposim.analysis.stopwatch import (
     DISTURBED,
-    core_state,
     measure,
     samples_of,
     speed_of_this_machine,
@@ -120,11 +119,11 @@ def _resolved(sim: Simulator, states: Sequence[State], torques: Sequence[Array])
 
 def _stage_shares(sim: Simulator, states: Sequence[State], torques: Sequence[Array]) -> dict[str, float]:
     """Share of each stage, 0 to 1; in sum one. Under the conditions of :func:`measure`."""
-    cores = [core_state(state) for state in states]
+    arrays = [state.to_array()[None] for state in states]
     seconds = np.zeros((5, len(STAGES)))
     for row in seconds:
-        for core, tau in zip(cores, torques, strict=True):
-            _core.time_steps(sim._core, [core], tau)
+        for state, tau in zip(arrays, torques, strict=True):
+            sim._core.time_steps(state, tau)
             row += [total for _, total in sim._core.profile]  # of this step alone
     median = np.median(seconds, axis=0)
     return {stage: float(share) for stage, share in zip(STAGES, median / median.sum(), strict=True) if share > 0.0}

@@ -20,6 +20,7 @@ from exposim.contact.contacts import Contact
 from exposim.contact.materials import Material
 from exposim.contact.surfaces import HalfSpace, Surface
 from exposim.errors import (
+    ContactWarning,
     ExposimError,
     InvalidArgument,
     MissingExtra,
@@ -64,6 +65,7 @@ __all__ = [
     "KNOWN_ROBOTS",
     "Contact",
     "ContactPoint",
+    "ContactWarning",
     "ExplicitEuler",
     "Expo",
     "ExposimError",

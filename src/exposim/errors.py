@@ -58,6 +58,10 @@ class MissingExtra(ExposimError, ImportError):
     """A package that this part of exposim needs is not installed; the message has the command that does it."""
 
 
+class ContactWarning(UserWarning):
+    """Contacts are simulated otherwise than the model has them."""
+
+
 class ModelWarning(UserWarning):
     """The model asks for something that is not simulated."""
 

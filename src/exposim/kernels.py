@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from exposim import _checks, _core
 from exposim._checks import Array
+from exposim.contact.materials import Material
+from exposim.contact.modes import MODES
 from exposim.errors import InvalidArgument
 
 KernelInfo = _core.KernelInfo
@@ -145,6 +148,138 @@ def contact_integrals_with_info(
         _checks.vector("x0", x0, 2 * m, "displacements, then velocities"),
         _checks.number("dt", dt, "[s]", above=0.0),
         _contact_kernel(kernel, balance, tolerance),
+    )
+
+
+@dataclass(frozen=True)
+class Element:
+    """A contact in contact space, at the start of a step that :func:`resolve` follows it through.
+
+    Args:
+        material: Of the contact.
+        normal: Unit vector out of the surface, (3,).
+        gap: Distance from the surface [m], negative inside.
+        velocity: Of the point [m/s], (3,).
+        mode: ``"open"``, ``"sticking"``, ``"slipping"``, ``"idle"`` or ``"bilateral"``.
+        stretch: From the anchor to the point [m], tangential, or of a bilateral contact whole, (3,).
+        gap0: At which the normal spring is at rest [m].
+    """
+
+    material: Material = field(default_factory=Material)
+    normal: tuple[float, ...] = (0.0, 0.0, 1.0)
+    gap: float = 0.0
+    velocity: tuple[float, ...] = (0.0, 0.0, 0.0)
+    mode: str = "open"
+    stretch: tuple[float, ...] = (0.0, 0.0, 0.0)
+    gap0: float = 0.0
+
+    def __post_init__(self) -> None:
+        _checks.choice("mode", self.mode, MODES)
+        for name, meaning in (("normal", "a unit vector"), ("velocity", "[m/s]"), ("stretch", "[m]")):
+            vector = _checks.vector(name, getattr(self, name), 3, meaning)
+            object.__setattr__(self, name, tuple(vector.tolist()))
+        for name in ("gap", "gap0"):
+            object.__setattr__(self, name, _checks.number(name, getattr(self, name), "[m]"))
+        if abs(np.linalg.norm(self.normal) - 1.0) > 1e-9:
+            raise InvalidArgument(f"normal is {self.normal!r}; give a vector of unit length")
+        if self.mode not in ("open", "bilateral") and self.gap > 0.0:
+            raise InvalidArgument(
+                f"gap is {self.gap!r}, but the contact is {self.mode}; give mode 'open', or a gap ≤ 0"
+            )
+
+    def _build(self) -> _core.Element:
+        material = self.material._build()
+        law = _core.Bilateral(material) if self.mode == "bilateral" else _core.CoulombContact(material)
+        n, dp, s = map(np.array, (self.normal, self.velocity, self.stretch))
+        return _core.Element(law, n, self.gap, dp, MODES.index(self.mode), s, self.gap0)
+
+
+class Event(NamedTuple):
+    """A contact changed its mode.
+
+    Args:
+        t: Since the start of the step [s].
+        element: Which contact.
+        before: Its mode until then.
+        after: Its mode from then on.
+    """
+
+    t: float
+    element: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, eq=False)
+class Resolved:
+    """What became of contacts in a step.
+
+    Args:
+        lam_bar: Mean forces [N], (n, 3).
+        lam_bar2: Double means [N], (n, 3).
+        displacement: Of the points over the step [m], (n, 3).
+        velocity: At its end [m/s], (n, 3).
+        stretch: At its end [m], (n, 3).
+        modes: At its end.
+        events: Changes of mode, in the order of time.
+        micro_steps: That it took.
+        changed: Whether anything changed, or slipped.
+        limited: Whether there were more changes than are located in a step.
+    """
+
+    lam_bar: Array
+    lam_bar2: Array
+    displacement: Array
+    velocity: Array
+    stretch: Array
+    modes: tuple[str, ...]
+    events: tuple[Event, ...]
+    micro_steps: int
+    changed: bool
+    limited: bool
+
+
+def resolve(
+    Upsilon: ArrayLike,
+    ddp_bar: ArrayLike,
+    elements: Sequence[Element],
+    dt: float,
+    micro_steps: int = _core.MICRO_STEPS,
+) -> Resolved:
+    r"""Follows contacts through a step in contact space, as :class:`exposim.Expo` does where they may change.
+
+    :math:`\ddot p = \Upsilon \lambda(p, \dot p) + \ddot{\bar p}` with the whole contact law, all
+    other terms frozen.
+
+    Args:
+        Upsilon: Inverse inertia at the contacts [1/kg], symmetric, (3n, 3n).
+        ddp_bar: Acceleration without contact forces [m/s²], (3n,).
+        elements: The n contacts.
+        dt: Length of the step [s], above zero.
+        micro_steps: Into which it is divided, at least 1.
+    """
+    elements = tuple(elements)
+    if not elements or not all(isinstance(each, Element) for each in elements):
+        raise InvalidArgument(f"elements is {elements!r}; give at least one exposim.kernels.Element")
+    m = 3 * len(elements)
+    found = _core.resolve(
+        _checks.matrix("Upsilon", Upsilon, m, m),
+        _checks.vector("ddp_bar", ddp_bar, m, "three for every element"),
+        [each._build() for each in elements],
+        _checks.number("dt", dt, "[s]", above=0.0),
+        _checks.count("micro_steps", micro_steps),
+    )
+    return Resolved(
+        found.lam_bar,
+        found.lam_bar2,
+        found.displacement,
+        found.velocity,
+        found.stretch,
+        tuple(MODES[mode] for mode in found.modes),
+        tuple(Event(t, k, MODES[before], MODES[after]) for t, k, before, after in found.events),
+        found.micro_steps,
+        found.changed,
+        found.limited,
     )
 
 

@@ -23,6 +23,7 @@ from bad_input import (
     short,
     solo12,
 )
+from exposim.contact.modes import BILATERAL, IDLE, MODES, OPEN, SLIPPING, STICKING
 
 # Kernels.
 
@@ -145,53 +146,270 @@ TAMPERED = {  # new values of the fields, and what the message says
     "q short": ({"q": np.ones(18)}, "state"),
     "q none": ({"q": None}, "state"),
     "q scalar": ({"q": 1.0}, "state"),
+    "v nan": ({"v": np.full(18, NAN)}, "state.v"),
     "v inf": ({"v": np.full(18, INF)}, "state.v"),
     "v long": ({"v": np.zeros(19)}, "state"),
     "v none": ({"v": None}, "state"),
     "v complex": ({"v": np.zeros(18) + 1j}, "state.v"),
-    "active short": ({"active": np.ones(3, bool)}, "state"),
-    "active column": ({"active": np.ones((4, 1), bool)}, "state"),
-    "active text": ({"active": "yes!"}, "state"),
-    "active none": ({"active": None}, "state"),
-    "active nan": ({"active": np.full(4, NAN)}, "state"),
-    "slipping ragged": ({"slipping": [[1], [0, 1], 0, 1]}, "state"),
-    "slipping long": ({"slipping": np.ones(5, bool)}, "state"),
-    "p0 nan": ({"p0": np.full((4, 3), NAN)}, "state.p0"),
-    "p0 two columns": ({"p0": np.zeros((4, 2))}, "state.p0"),
-    "p0 flat": ({"p0": np.zeros(12)}, "state"),
-    "p0 none": ({"p0": None}, "state"),
-    "dp0 inf": ({"dp0": np.full((4, 3), INF)}, "state.dp0"),
-    "dp0 transposed": ({"dp0": np.zeros((3, 4))}, "state"),
-    "dp0 text": ({"dp0": [["a", "b", "c"]] * 4}, "state.dp0"),
+    "surface nan": ({"surface": np.full(4, NAN)}, "state.surface"),
+    "surface short": ({"surface": np.zeros(3)}, "state.surface"),
+    "surface column": ({"surface": np.zeros((4, 1))}, "state.surface"),
+    "surface none": ({"surface": None}, "state.surface"),
+    "surface text": ({"surface": "here"}, "state.surface"),
+    "surface half": ({"surface": np.full(4, 0.5)}, "state.surface"),
+    "surface of none": ({"surface": np.full(4, -1)}, "surfaces [-1, -1, -1, -1]"),
+    "surface too high": ({"surface": [0, 0, 0, 1]}, "surfaces [0, 0, 0, 1]"),
+    "mode nan": ({"mode": np.full(4, NAN)}, "state.mode"),
+    "mode short": ({"mode": np.zeros(3)}, "state"),
+    "mode column": ({"mode": np.zeros((4, 1))}, "state.mode"),
+    "mode none": ({"mode": None}, "state.mode"),
+    "mode text": ({"mode": ["sticking"] * 4}, "state.mode"),
+    "mode ragged": ({"mode": [[1], [0, 1], 0, 1]}, "state.mode"),
+    "mode half": ({"mode": np.full(4, 1.5)}, "state.mode"),
+    "mode negative": ({"mode": [0, 0, 0, -1]}, "give 0 to 4: open, idle, sticking, slipping, bilateral"),
+    "mode too high": ({"mode": [0, 0, 0, 5]}, "give 0 to 4: open, idle, sticking, slipping, bilateral"),
+    "mode bilateral": ({"mode": [BILATERAL] * 4}, "'bilateral'"),
+    "mode bilateral once": ({"mode": [STICKING, STICKING, STICKING, BILATERAL]}, "'bilateral'"),
+    "phi0 nan": ({"phi0": np.full(4, NAN)}, "state.phi0"),
+    "phi0 inf": ({"phi0": [0, 0, 0, INF]}, "state.phi0"),
+    "phi0 long": ({"phi0": np.zeros(5)}, "state.phi0"),
+    "phi0 column": ({"phi0": np.zeros((4, 1))}, "state.phi0"),
+    "phi0 none": ({"phi0": None}, "state.phi0"),
+    "phi0 text": ({"phi0": "zero"}, "state.phi0"),
+    "stretch nan": ({"stretch": np.full((4, 3), NAN)}, "state.stretch"),
+    "stretch inf": ({"stretch": np.full((4, 3), INF)}, "state.stretch"),
+    "stretch two columns": ({"stretch": np.zeros((4, 2))}, "state.stretch"),
+    "stretch transposed": ({"stretch": np.zeros((3, 4))}, "state.stretch"),
+    "stretch flat": ({"stretch": np.zeros(12)}, "state.stretch"),
+    "stretch none": ({"stretch": None}, "state.stretch"),
+    "stretch text": ({"stretch": [["a", "b", "c"]] * 4}, "state.stretch"),
 }
 
 
 @pytest.mark.parametrize("how", TAMPERED)
 def test_a_tampered_state_is_refused(how):
     changes, word = TAMPERED[how]
-    state = dataclasses.replace(on_the_ground().state, **changes)
-    refused_untouched(xs.ExposimError, put(state), word)
+    refused_untouched(xs.ExposimError, lambda sim: setattr(sim, "state", sim.state.replace(**changes)), word)
 
 
 def test_a_tampered_state_of_the_wrong_size_is_a_mismatch():
-    state = dataclasses.replace(on_the_ground().state, v=np.zeros(5))
+    state = on_the_ground().state.replace(v=np.zeros(5))
     refused_untouched(xs.StateMismatch, put(state), "(19, 5)", "(19, 18)")
+
+
+def test_a_bilateral_contact_is_bilateral_in_every_state():
+    robot = solo12().replace(contact_points=[xs.ContactPoint(foot, bilateral=True) for foot in solo12().feet])
+    sim = xs.Simulator(robot, xs.HalfSpace())
+    before = sim.state
+    assert before.mode.tolist() == [BILATERAL] * 4
+    for mode in (OPEN, IDLE, STICKING, SLIPPING):
+        refused(xs.StateMismatch, lambda: put(before.replace(mode=[BILATERAL] * 3 + [mode]))(sim), MODES[mode])  # noqa: B023
+    refused(xs.StateMismatch, lambda: put(before.replace(surface=[-1, -1, -1, 0]))(sim), "surfaces [-1, -1, -1, 0]")
+    assert sim.state == before
+
+
+@functools.cache
+def among_many_planes():
+    """More planes than slots; each foot touches one of them."""
+    planes = [xs.HalfSpace(point=(0, 0, -z)) for z in (0.0, 5.0, 6.0, 7.0)]
+    return xs.Simulator(solo12(), planes, slots=2)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"surface": [4, -1] * 4},
+        {"surface": [-2, -1] * 4},
+        {"surface": [-1, -1] * 4},
+        {"surface": [0, 0] * 4},
+        {"mode": [OPEN, OPEN] * 4},
+        {"mode": [STICKING, STICKING] * 4},
+    ],
+    ids=str,
+)
+def test_a_slot_has_a_surface_just_while_it_touches_it(changes):
+    sim = among_many_planes()
+    before = sim.state
+    assert before.surface.tolist() == [0, -1] * 4
+    refused(xs.StateMismatch, lambda: put(before.replace(**changes))(sim), "same robot and ground")
+    assert sim.state == before
 
 
 def test_the_arrays_of_a_state_are_no_views_of_the_simulator():
     sim, twin = on_the_ground(), on_the_ground()
     state = sim.state
-    for array in (state.q, state.v, state.active, state.slipping, state.p0, state.dp0):
+    for array in (state.q, state.v, state.phi0, state.stretch):
+        assert not array.flags.writeable
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            array.flags.writeable = True
+    for array in (state.surface, state.mode, state.active, state.slipping, state.to_array()):  # copies
         array[:] = 0
-    assert sim.state == twin.state
+    assert sim.state == state == twin.state
+    sim.step()
+    assert state == twin.state
 
 
-def test_a_state_that_was_tampered_with_does_not_change_the_simulator_it_was_put_in():
+def test_the_array_that_a_state_was_made_of_is_not_kept():
+    sim, twin = on_the_ground(), on_the_ground()
+    x = sim.state.to_array()
+    state = xs.State.from_array(x)
+    sim.state = state
+    x[:] = 0
+    assert sim.state == state == twin.state
+
+
+@pytest.mark.parametrize("name", ["t", "q", "mode", "layout", "active", "colour"])
+def test_a_state_does_not_change(name):
+    state, before = on_the_ground().state, on_the_ground().state
+    with pytest.raises(AttributeError, match=rf"state\.replace\({name}=\.\.\.\) gives a new one"):
+        setattr(state, name, 0)
+    assert state == before
+
+
+def test_a_field_that_a_state_has_not_is_told_the_choices():
+    state = on_the_ground().state
+    for name in ("p0", "active", "slipping", "Q"):
+        refused(xs.InvalidArgument, functools.partial(state.replace, **{name: 0}), repr(name), "'stretch'")
+
+
+# States as flat arrays.
+
+
+def test_a_state_survives_an_array_bit_for_bit():
     sim, twin = on_the_ground(), on_the_ground()
     state = sim.state
-    sim.state = state
-    state.q[:] = 0
-    assert sim.state == twin.state
+    x = state.to_array()
+    again = xs.State.from_array(x)
+    assert again == state
+    assert x.tobytes() == again.to_array().tobytes()
+    for name in ("t", "q", "v", "surface", "mode", "phi0", "stretch", "active", "slipping"):
+        one, other = np.asarray(getattr(again, name)), np.asarray(getattr(state, name))
+        assert (one.dtype, one.shape, one.tobytes()) == (other.dtype, other.shape, other.tobytes()), name
+    sim.reset()
+    sim.state = again
+    for each in (sim, twin):
+        each.step(n=20)
+    assert sim.state.to_array().tobytes() == twin.state.to_array().tobytes()
+
+
+def test_a_state_survives_a_pickle_bit_for_bit():
+    state = on_the_ground().state
+    again = pickle.loads(pickle.dumps(state))
+    assert again == state
+    assert again.to_array().tobytes() == state.to_array().tobytes()
+    assert not again.q.flags.writeable
+
+
+def test_a_state_without_contacts_survives_an_array():
+    state = xs.Simulator(solo12()).state
+    assert xs.State.from_array(state.to_array()) == state
+    assert state.stretch.shape == (0, 3)
+
+
+def with_number(k, value):
+    """A good array with one bad number."""
+    x = on_the_ground().state.to_array()
+    x[k] = value
+    return x
+
+
+def test_an_array_holds_what_it_says_where_it_says():
+    state = on_the_ground().state
+    x = state.to_array()
+    assert x[0] == state.t
+    assert_array_equal(x[1:20], state.q)
+    assert_array_equal(x[20:38], state.v)
+    memory = x[38:-2].reshape(4, 6)
+    for name, columns in (("surface", 0), ("mode", 1), ("phi0", 2), ("stretch", slice(3, 6))):
+        assert_array_equal(memory[:, columns], getattr(state, name), err_msg=name)
+    assert_array_equal(x[-2:], [19, 18])
+
+
+NONSENSE = {
+    "none": lambda: None,
+    "text": lambda: "state",
+    "empty": lambda: [],
+    "a number": lambda: 1.0,
+    "three numbers": lambda: np.zeros(3),
+    "zeros": lambda: np.zeros(64),
+    "ones": lambda: np.ones(64),
+    "ragged": lambda: RAGGED,
+    "huge": lambda: [HUGE] * 64,
+    "complex": lambda: with_number(0, 0.0) + 1j,
+    "a matrix": lambda: with_number(0, 0.0)[None],
+    "one short": lambda: with_number(0, 0.0)[1:],
+    "one long": lambda: np.append(with_number(0, 0.0), 18.0),
+    "a contact short": lambda: np.delete(with_number(0, 0.0), range(38, 43)),
+    "nan in t": lambda: with_number(0, NAN),
+    "inf in q": lambda: with_number(3, INF),
+    "nan in v": lambda: with_number(25, NAN),
+    "nan in surface": lambda: with_number(38, NAN),
+    "half a surface": lambda: with_number(38, 0.5),
+    "nan in mode": lambda: with_number(39, NAN),
+    "half a mode": lambda: with_number(39, 1.5),
+    "a mode too high": lambda: with_number(39, 5.0),
+    "a negative mode": lambda: with_number(39, -1.0),
+    "inf in phi0": lambda: with_number(40, INF),
+    "nan in stretch": lambda: with_number(43, NAN),
+    "nq nan": lambda: with_number(-2, NAN),
+    "nq inf": lambda: with_number(-2, INF),
+    "nq half": lambda: with_number(-2, 19.5),
+    "nq negative": lambda: with_number(-2, -1.0),
+    "nq too high": lambda: with_number(-2, 1000.0),
+    "nv half": lambda: with_number(-1, 18.5),
+    "nv negative": lambda: with_number(-1, -5.0),
+    "nv off by one": lambda: with_number(-1, 17.0),
+}
+
+
+@pytest.mark.parametrize("what", NONSENSE)
+def test_an_array_that_is_no_state_is_refused(what):
+    not_finite = any(word in what.split() for word in ("nan", "inf"))
+    words = ("array must be finite; entry",) if not_finite else ("give",)
+    refused(xs.InvalidArgument, lambda: xs.State.from_array(NONSENSE[what]()), *words)
+
+
+def test_an_array_of_a_state_that_no_robot_has_is_a_mismatch():
+    nothing = xs.State.from_array(np.zeros(63))  # no q, no v, ten open contacts
+    refused_untouched(xs.StateMismatch, put(nothing), "(0, 0)", "10 contacts", "same robot and ground")
+
+
+# Displacements between states.
+
+
+def test_a_difference_leads_from_one_state_to_the_other():
+    sim = on_the_ground()
+    start = sim.state
+    sim.step(n=3)
+    end = sim.state
+    dx = sim.difference(start, end)
+    assert dx.shape == (2 * 18 + 3 * 4,)
+    assert dx.any()
+    moved = sim.integrate(start, dx)
+    np.testing.assert_allclose(moved.q, end.q, atol=1e-14)
+    np.testing.assert_allclose(moved.v, end.v, atol=1e-14)
+    both = start.active & end.active
+    np.testing.assert_allclose(moved.stretch[both], end.stretch[both], atol=1e-18)
+    assert_array_equal(sim.difference(end, end), np.zeros(48))
+    assert_array_equal(sim.integrate(end, np.zeros(48)).to_array(), end.to_array())
+    assert sim.state == end
+
+
+@pytest.mark.parametrize("dx", [np.zeros(47), np.zeros((48, 1)), np.full(48, NAN), None, "far"], ids=short)
+def test_a_displacement_that_is_none_is_refused(dx):
+    refused_untouched(xs.InvalidArgument, lambda sim: sim.integrate(sim.state, dx), "dx")
+
+
+def test_displacements_of_another_robot_s_states_are_refused():
+    other = anymal_on_two_planes().state
+    for act in (
+        lambda sim: sim.integrate(other, np.zeros(48)),
+        lambda sim: sim.difference(other, sim.state),
+        lambda sim: sim.difference(sim.state, other),
+    ):
+        refused_untouched(xs.StateMismatch, act, "same robot and ground")
 
 
 # Afterwards.

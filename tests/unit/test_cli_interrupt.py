@@ -10,8 +10,8 @@ import pytest
 
 import exposim as xs
 from command_line import exposim
+from exposim.simulation.trajectory import ARRAYS
 
-ARRAYS = ("t", "q", "v", "tau", "active", "slipping", "position", "force", "p0", "dp0")
 PATIENCE = 60.0  # [s]
 
 

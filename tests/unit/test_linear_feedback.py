@@ -204,7 +204,7 @@ def test_a_motion_moved_on_by_k_periods_gets_the_same_torques_k_periods_later(se
     for _ in range(k):
         onward = planar(way, yaw) * onward
     state = random_state(robot, np.random.default_rng(seed + 1))
-    later = xs.State(0.0, moved(state.q, onward), state.v, state.active, state.slipping, state.p0, state.dp0)
+    later = state.replace(t=0.0, q=moved(state.q, onward))
     assert_allclose(controller(t + k * ref.period, later), controller(t, state), rtol=1e-6, atol=1e-6)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import exposim as xs
 from exposim import scenarios
-from exposim.analysis import distance, ground_truth, local_errors
+from exposim.analysis import GroundTruth, distance, ground_truth, local_errors
 
 
 @functools.cache
@@ -42,6 +42,17 @@ def test_a_truth_has_no_error_at_its_own_step():
         truth = ground_truth(setting, integrator, 1e-3 / 16, 0.2)
         assert len(truth) == 100
         assert local_errors(setting, integrator, 1e-3 / 16, truth).max() < 1e-12
+
+
+def test_a_truth_survives_a_file_bit_for_bit(tmp_path):
+    truth = squat_truth()
+    truth.save(tmp_path / "truth.npz")
+    loaded = GroundTruth.load(tmp_path / "truth.npz")
+    for name in ("states", "tau", "changes", "t"):
+        assert np.array_equal(getattr(loaded, name), getattr(truth, name)), name
+    assert truth.t == pytest.approx(0.04 * np.arange(7))
+    assert [loaded.state(i) == truth.state(i) for i in range(7)] == [True] * 7
+    assert [truth.state(i).t for i in range(7)] == truth.t.tolist()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Predicted forces and profiles."""
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose
 
@@ -73,12 +74,25 @@ def test_predicting_changes_nothing():
     assert sim.state == twin.state
 
 
-def test_by_default_the_torques_of_the_last_step_are_predicted_with():
+def test_by_default_no_torques_are_predicted_with_whatever_the_last_step_had():
     sim = xs.Simulator(xs.load_robot("solo12"), xs.HalfSpace(), xs.Expo(), 1e-4)
     tau = np.linspace(-0.5, 0.5, 12)
-    sim.step(tau)
-    assert np.array_equal(sim.predict_forces([1e-2]), sim.predict_forces([1e-2], tau))
-    assert not np.allclose(sim.predict_forces([1e-2]), sim.predict_forces([1e-2], np.zeros(12)))
+    sim.step(tau, wrenches={"base_link": [1.0, 2.0, 3.0, 0.0, 0.0, 0.0]})
+    assert np.array_equal(sim.predict_forces([1e-2]), sim.predict_forces([1e-2], np.zeros(12)))
+    assert not np.allclose(sim.predict_forces([1e-2]), sim.predict_forces([1e-2], tau))
+    twin = xs.Simulator(sim.robot, sim.surfaces, xs.Expo(), 1e-4)
+    twin.state = sim.state
+    assert np.array_equal(sim.predict_forces([1e-2], tau), twin.predict_forces([1e-2], tau))
+
+
+def test_a_wrench_is_predicted_with_like_the_torques_that_stand_for_it():
+    sim = xs.Simulator(xs.load_robot("solo12"), xs.HalfSpace(), xs.Expo(), 1e-4)
+    wrench = np.array([1.0, -2.0, 3.0, 0.1, 0.2, -0.3])
+    R = pin.Quaternion(sim.q[3:7]).matrix()  # the base's torques are in its own frame
+    tau = np.concatenate([R.T @ wrench[:3], R.T @ wrench[3:], np.zeros(12)])
+    by_wrench = sim.predict_forces([1e-3, 1e-2], wrenches={"base_link": wrench})
+    assert_allclose(by_wrench, sim.predict_forces([1e-3, 1e-2], tau), rtol=1e-9, atol=1e-9)
+    assert not np.allclose(by_wrench, sim.predict_forces([1e-3, 1e-2]))
 
 
 @pytest.mark.parametrize("times", [[-1e-3], [np.nan], "soon", [[1.0]]])

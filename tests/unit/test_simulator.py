@@ -3,6 +3,7 @@
 import pickle
 import signal
 import threading
+import warnings
 
 import numpy as np
 import pinocchio as pin
@@ -32,12 +33,49 @@ def test_a_new_simulator_is_at_rest_at_q0(sim, solo):
 
 def test_arrays_are_copies(sim):
     before = sim.state
-    for array in (sim.q, sim.v, sim.contacts[0].force, sim.state.q, sim.info.lam_pr, sim.robot.q0):
+    of_contacts = (sim.positions, sim.velocities, sim.forces, sim.contacts[0].force, sim.contacts[0].anchor)
+    for array in (sim.q, sim.v, *of_contacts, sim.state.to_array(), sim.info.lam_pr, sim.robot.q0):
         np.add(array, 1.0, out=array)
+    for flags in (sim.active, sim.slipping):
+        np.logical_not(flags, out=flags)
     assert sim.state == before
     q = sim.q
     sim.step()
     assert np.array_equal(q, before.q)
+
+
+def test_arrays_of_contacts_are_what_the_contacts_say(sim):
+    sim.step(n=5)
+    for array, name in (
+        (sim.positions, "position"),
+        (sim.velocities, "velocity"),
+        (sim.forces, "force"),
+        (sim.active, "active"),
+        (sim.slipping, "slipping"),
+    ):
+        assert np.array_equal(array, [getattr(contact, name) for contact in sim.contacts]), name
+    assert np.array_equal(sim.active, sim.state.active)
+    assert np.array_equal(sim.slipping, sim.state.slipping)
+    assert [point.name for point, _ in sim.pairs] == [contact.name for contact in sim.contacts]
+    assert [surface for _, surface in sim.pairs] == [contact.surface for contact in sim.contacts]
+
+
+def test_a_point_that_touches_more_surfaces_than_it_has_slots_is_reported_once():
+    walls = [xs.HalfSpace(normal=normal) for normal in ((0, 0, 1), (1, 0, 1), (0, 1, 1))]
+    sim = xs.Simulator(point_mass(), walls, dt=1e-4, slots=2)
+    sim.reset([0.0, 0.0, -1e-3])
+    with pytest.warns(xs.ContactWarning, match=r"more than 2 surfaces at once.*Simulator\(slots=3\)"):
+        sim.step()
+    assert sim.statistics.overflows == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sim.step()
+        assert sim.statistics.overflows == 2
+        enough = xs.Simulator(sim.robot, walls, dt=1e-4)
+        enough.reset([0.0, 0.0, -1e-3])
+        enough.step(n=2)
+    assert enough.statistics.overflows == 0
+    assert enough.active.all()
 
 
 def test_what_was_given_is_not_kept(sim):
@@ -257,7 +295,10 @@ def test_a_long_run_can_be_interrupted():
 
 
 def test_a_simulator_tells_what_it_is(sim):
-    assert repr(sim) == ("Simulator('solo12', Expo(order=2, tolerance=1e-08), dt=0.005 s, t=0 s)")
+    assert repr(sim) == (
+        "Simulator('solo12', Expo(order=2, tolerance=1e-08, micro_steps=20, max_acceleration=1500.0), "
+        "dt=0.005 s, t=0 s)"
+    )
 
 
 def test_no_ground_means_no_contacts(solo):

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import exposim as xs
+from exposim.contact.modes import MODES
 from exposim.scenarios import Run, Scenario
 from exposim.simulation.header import Outcome
 from exposim.simulation.settings import RunSettings
-
-ARRAYS = ("t", "q", "v", "tau", "active", "slipping", "position", "force", "p0", "dp0")
+from exposim.simulation.trajectory import ARRAYS
 
 
 @pytest.fixture(scope="module")
@@ -188,6 +188,27 @@ def test_a_newer_format_is_refused_with_the_version_that_wrote_it(trajectory, tm
     newer = xs.Trajectory({name: getattr(trajectory, name) for name in ARRAYS}, header)
     with pytest.raises(xs.UnreadableFile, match=r"written by exposim 7\.0.*update exposim"):
         xs.Trajectory.load(newer.save(tmp_path / "newer.npz"))
+
+
+def test_the_format_with_anchors_is_refused_with_the_version_that_wrote_it(trajectory, tmp_path):
+    header = trajectory.header | {"format_version": 1, "exposim": "0.3"}
+    older = xs.Trajectory({name: getattr(trajectory, name) for name in ARRAYS}, header)
+    with pytest.raises(xs.UnreadableFile, match=r"has format 1, written by exposim 0\.3"):
+        xs.Trajectory.load(older.save(tmp_path / "older.npz"))
+
+
+def test_the_arrays_are_those_of_a_state_and_what_is_read_beside_it(trajectory):
+    assert tuple(ARRAYS) == ("t", "q", "v", "surface", "mode", "phi0", "stretch", "tau", "position", "force")
+    for i in (0, len(trajectory) // 2, -1):
+        state = trajectory.state(i)
+        for name in ("t", "q", "v", "surface", "mode", "phi0", "stretch", "active", "slipping"):
+            assert np.array_equal(getattr(state, name), getattr(trajectory, name)[i]), name
+
+
+def test_flags_follow_from_the_modes(trajectory):
+    assert np.array_equal(trajectory.active, trajectory.mode != MODES.index("open"))
+    assert np.array_equal(trajectory.slipping, np.isin(trajectory.mode, [MODES.index("idle"), MODES.index("slipping")]))
+    assert trajectory.active.any() and not trajectory.active.all()
 
 
 def test_a_file_that_changes_while_it_is_open_is_noticed(trajectory, file):

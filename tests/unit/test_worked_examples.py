@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import exposim as xs
+from exposim.contact.modes import MODES
 from systems import point_mass
 
 EXAMPLES = {
@@ -12,6 +13,7 @@ EXAMPLES = {
         before=[(0, 0, -2e-4), (1e-3, 0, -0.01), (0, 0, 0)],
         force=(-0.3, 0, 23),
         slipping=False,
+        mode="sticking",
         p0=(0, 0, 0),
         dp0=(0, 0, 0),
         lam_pr=(-0.349051788358, 0, 23.326007450695),
@@ -22,6 +24,7 @@ EXAMPLES = {
         before=[(2e-4, 0, -2e-4), (0.1, 0.05, -0.01), (0, 0, 0)],
         force=(-11.015002280043, -3.304500684013, 23),
         slipping=True,
+        mode="slipping",
         p0=(8.984997719957e-5, -3.304500684013e-5, 0),
         dp0=(0.1, 0.05, 0),
         lam_pr=(-6.246363350353, -1.873909005106, 23.326007450695),
@@ -32,6 +35,7 @@ EXAMPLES = {
         before=[(0.3, 0.2, -5e-4), (0.2, 0, -0.5), None],
         force=(-60, 0, 200),
         slipping=False,
+        mode="sticking",
         p0=(0.3, 0.2, 0),
         dp0=(0, 0, 0),
         lam_pr=(-69.810357671543, 0, 211.37371799216),
@@ -42,6 +46,7 @@ EXAMPLES = {
         before=[(0, 0, -1e-5), (0.02, 0, 0.1), (0, 0, 0)],
         force=(0, 0, 0),
         slipping=True,
+        mode="idle",
         p0=(0, 0, 0),
         dp0=(0.02, 0, 0),
         lam_pr=(0, 0, 0),
@@ -64,14 +69,16 @@ def at_worked_example(before, integrator):
     mover = xs.Simulator(sim.robot, sim.surfaces, xs.ExplicitEuler(), tiny)
     mover.reset((0.0, 0.0, -1e-9))
     start = mover.state
-    mover.state = xs.State(start.t, np.array(p, float), np.array(dp, float), *contact_at(p0))
+    mover.state = start.replace(q=p, v=dp, **sticking_to(p0, p))
     mover.step()
     sim.state = mover.state
     return sim
 
 
-def contact_at(p0):
-    return np.array([True]), np.array([False]), np.array([p0], float), np.zeros((1, 3))
+def sticking_to(p0, p):
+    """The memory of a contact with z = 0 whose point is at p and whose anchor is at p0."""
+    stretch = np.subtract(p, p0) * (1, 1, 0)
+    return {"mode": [MODES.index("sticking")], "phi0": [p0[2]], "stretch": [stretch]}
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -83,7 +90,12 @@ def test_the_law_and_one_step_are_as_worked_out_by_hand(name):
     assert contact.slipping == example["slipping"]
     assert_allclose(contact.force, example["force"], rtol=1e-11, atol=1e-10)
     assert_allclose(contact.anchor, example["p0"], rtol=1e-10, atol=1e-16)
-    assert_allclose(sim.state.dp0[0], example["dp0"], rtol=1e-12, atol=1e-16)
+    assert MODES[sim.state.mode[0]] == example["mode"]
+    assert_allclose(sim.state.phi0, [example["p0"][2]], rtol=0.0, atol=1e-16)
+    stretch = (contact.position - example["p0"]) * (1, 1, 0)
+    assert_allclose(sim.state.stretch[0], stretch, rtol=1e-10, atol=1e-16)
+    anchor_velocity = contact.velocity * (1, 1, 0) if contact.slipping else np.zeros(3)
+    assert_allclose(anchor_velocity, example["dp0"], rtol=1e-12, atol=1e-16)
 
     sim.step()
     assert_allclose(sim.info.lam_pr[0], example["lam_pr"], rtol=3e-12, atol=1e-11)

@@ -1,14 +1,36 @@
 #include "exposim/integrators/euler.hpp"
 
+#include "exposim/robot/kinematics.hpp"
+
 namespace exposim {
 
-void Euler::advance(Scene& scene, const State& state, const Input& input, double dt, State& next, StepInfo& info) {
-  const Eigen::VectorXd& dv = scene.acceleration(state.q, state.v, input);
-  const Profiler::Scope scope(scene.profiler, Stage::kIntegration);
-  info.hold_forces(scene.contacts);
-  next.v = state.v + dt * dv;
-  displacement(state.v, next.v, dt, dq_);
-  scene.dynamics.integrate(state.q, dq_, next.q);
+namespace {
+
+struct EulerScratch final : Scratch {
+  Eigen::VectorXd dq;
+};
+
+}  // namespace
+
+std::unique_ptr<Scratch> Euler::make_scratch() const { return std::make_unique<EulerScratch>(); }
+
+void Euler::step(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
+                 Step& step) const {
+  Eigen::VectorXd& dq = static_cast<EulerScratch&>(*workspace.scratch).dq;
+  step.clear(world.strands());
+  State& next = step.next.state;
+  {
+    const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
+    next.v = now.state.v + dt * acceleration(world, workspace.robot, now, input);
+  }
+  {
+    const Profiler::Scope scope(workspace.profiler, Stage::kIntegration);
+    displacement(now.state.v, next.v, dt, dq);
+    integrate(world.robot(), now.state.q, dq, next.q);
+    next.memory = now.state.memory;
+    step.lam = step.lam2 = now.lam;
+  }
+  finish(world, workspace, now, nullptr, dt, step);
 }
 
 }  // namespace exposim

@@ -1,135 +1,144 @@
 #include "exposim/integrators/implicit_euler.hpp"
 
-#include <Eigen/Geometry>
+#include <Eigen/LU>
 #include <utility>
+
+#include "exposim/integrators/force_derivatives.hpp"
+#include "exposim/robot/kinematics.hpp"
 
 namespace exposim {
 
-using Eigen::Matrix3d;
 using Eigen::MatrixXd;
-using Eigen::Vector3d;
 using Eigen::VectorXd;
+
+struct NewtonScratch final : Scratch {
+  /// v⁺ with the q⁺ that belongs to it, its forces, and g.
+  struct Iterate {
+    Instant at;
+    VectorXd g;
+    double norm = 0.0;
+  };
+  Iterate current, trial;
+  VectorXd dq, newton_step;
+  ForceDerivatives forces;
+  MatrixXd dintegrate, by_dq, dg;
+  Eigen::PartialPivLU<MatrixXd> lu;
+};
 
 namespace {
 
-Matrix3d skew(const Vector3d& a) {
-  Matrix3d result;
-  result << 0.0, -a.z(), a.y(), a.z(), 0.0, -a.x(), -a.y(), a.x(), 0.0;
-  return result;
-}
+/// One implicit step on its way.
+class Newton {
+ public:
+  Newton(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt)
+      : world_(world),
+        workspace_(workspace),
+        scratch_(static_cast<NewtonScratch&>(*workspace.scratch)),
+        now_(now),
+        input_(input),
+        dt_(dt) {}
+
+  /// q⁺, forces and g for the v⁺ of an iterate; leaves the robot's terms evaluated there.
+  void evaluate(NewtonScratch::Iterate& iterate) {
+    State& state = iterate.at.state;
+    {
+      const Profiler::Scope scope(workspace_.profiler, Stage::kIntegration);
+      scratch_.dq = dt_ * state.v;
+      integrate(world_.robot(), now_.state.q, scratch_.dq, state.q);
+    }
+    {
+      const Profiler::Scope scope(workspace_.profiler, Stage::kContacts);
+      state.memory = now_.state.memory;
+      commit(world_, workspace_.robot, now_, nullptr, iterate.at);
+    }
+    const Profiler::Scope scope(workspace_.profiler, Stage::kTerms);
+    iterate.g = state.v - now_.state.v - dt_ * acceleration(world_, workspace_.robot, iterate.at, input_);
+    iterate.norm = iterate.g.norm();
+  }
+
+  /// ∂g/∂v⁺ where an iterate was evaluated last.
+  void update_jacobian(const NewtonScratch::Iterate& iterate) {
+    const Profiler::Scope scope(workspace_.profiler, Stage::kTerms);
+    NewtonScratch& s = scratch_;
+    RobotData& robot = workspace_.robot;
+    const State& state = iterate.at.state;
+    update_acceleration_derivatives(robot, state.q, state.v, input_);
+    s.forces.update(world_, robot, now_, iterate.at, input_);
+    s.dq = dt_ * state.v;
+    integrate_derivative(world_.robot(), now_.state.q, s.dq, s.dintegrate);
+
+    // ∂g/∂v⁺ = I − dt (∂v̇/∂v + dt ∂v̇/∂q ∂(q ⊕ dt v⁺)/∂(dt v⁺))
+    s.by_dq = ddq_dq(robot);
+    s.by_dq.noalias() += M_inverse(robot) * s.forces.by_q();
+    s.dg = -dt_ * ddq_dv(robot);
+    s.dg.noalias() -= dt_ * M_inverse(robot) * s.forces.by_v();
+    s.dg.noalias() -= dt_ * dt_ * s.by_dq * s.dintegrate;
+    s.dg.diagonal().array() += 1.0;
+  }
+
+ private:
+  const World& world_;
+  Workspace& workspace_;
+  NewtonScratch& scratch_;
+  const Instant& now_;
+  const Input& input_;
+  double dt_;
+};
 
 }  // namespace
 
-void ImplicitEuler::advance(Scene& scene, const State& state, const Input& input, double dt, State& next,
-                            StepInfo& info) {
+std::unique_ptr<Scratch> ImplicitEuler::make_scratch() const { return std::make_unique<NewtonScratch>(); }
+
+void ImplicitEuler::step(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
+                         Step& step) const {
   constexpr int kMaxHalvings = 10;
+  auto& s = static_cast<NewtonScratch&>(*workspace.scratch);
+  Newton newton(world, workspace, now, input, dt);
+  step.clear(world.strands());
+  {
+    const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
+    s.current.at.state.v = now.state.v + dt * acceleration(world, workspace.robot, now, input);
+  }
+  newton.evaluate(s.current);
 
-  current_.v = state.v + dt * scene.acceleration(state.q, state.v, input);
-  evaluate(scene, state, input, dt, current_);
-
-  info.newton = {};
   bool stalled = false;
-  while (current_.norm > tolerance_ && info.newton.iterations < max_iterations_ && !stalled) {
-    update_jacobian(scene, state, input, dt, current_);
+  while (s.current.norm > tolerance_ && step.newton.iterations < max_iterations_ && !stalled) {
+    newton.update_jacobian(s.current);
     {
-      const Profiler::Scope scope(scene.profiler, Stage::kKernel);
-      lu_.compute(dg_);
-      newton_step_ = lu_.solve(current_.g);
+      const Profiler::Scope scope(workspace.profiler, Stage::kKernel);
+      s.lu.compute(s.dg);
+      s.newton_step = s.lu.solve(s.current.g);
     }
-    ++info.newton.iterations;
+    ++step.newton.iterations;
 
     stalled = true;
     double length = 1.0;
     for (int halving = 0; stalled && halving <= kMaxHalvings; ++halving, length *= 0.5) {
-      trial_.v = current_.v - length * newton_step_;
-      evaluate(scene, state, input, dt, trial_);
-      stalled = !(trial_.norm < current_.norm);  // also true for NaN
+      s.trial.at.state.v = s.current.at.state.v - length * s.newton_step;
+      newton.evaluate(s.trial);
+      stalled = !(s.trial.norm < s.current.norm);  // also true for NaN
     }
-    if (!stalled) std::swap(current_, trial_);
+    if (!stalled) std::swap(s.current, s.trial);
   }
-  info.newton.converged = current_.norm <= tolerance_;
-  info.newton.residual = current_.norm;
+  step.newton.converged = s.current.norm <= tolerance_;
+  step.newton.residual = s.current.norm;
 
-  if (stalled) evaluate(scene, state, input, dt, current_);
-  info.hold_forces(scene.contacts);
-  next.q = current_.q;
-  next.v = current_.v;
+  step.lam = step.lam2 = s.current.at.lam;
+  step.next.state.q = s.current.at.state.q;
+  step.next.state.v = s.current.at.state.v;
+  step.next.state.memory = now.state.memory;
+  finish(world, workspace, now, nullptr, dt, step);
 }
 
-void ImplicitEuler::linearise(Scene& scene, const State& state, const Input& input, double dt, const VectorXd& v_next,
-                              VectorXd& g, MatrixXd& dg) {
-  current_.v = v_next;
-  evaluate(scene, state, input, dt, current_);
-  update_jacobian(scene, state, input, dt, current_);
-  g = current_.g;
-  dg = dg_;
-}
-
-void ImplicitEuler::evaluate(Scene& scene, const State& state, const Input& input, double dt, Iterate& iterate) {
-  {
-    const Profiler::Scope scope(scene.profiler, Stage::kIntegration);
-    dq_ = dt * iterate.v;
-    iterate.q.resize(state.q.size());
-    scene.dynamics.integrate(state.q, dq_, iterate.q);
-  }
-  const VectorXd& dv = scene.acceleration_within_step(iterate.q, iterate.v, state.contacts, input);
-  iterate.g = iterate.v - state.v - dt * dv;
-  iterate.norm = iterate.g.norm();
-}
-
-void ImplicitEuler::update_jacobian(Scene& scene, const State& state, const Input& input, double dt,
-                                    const Iterate& iterate) {
-  const Profiler::Scope scope(scene.profiler, Stage::kTerms);
-  Dynamics& dynamics = scene.dynamics;
-  dynamics.update_acceleration_derivatives(iterate.q, iterate.v, input);
-  update_force_derivatives(scene, state, input);
-  dforce_dv_.diagonal() -= dynamics.joint_damping();
-
-  dq_ = dt * iterate.v;
-  dynamics.integrate_derivative(state.q, dq_, dintegrate_);
-
-  // ∂g/∂v⁺ = I − dt (∂v̇/∂v + dt ∂v̇/∂q ∂(q ⊕ dt v⁺)/∂(dt v⁺))
-  by_dq_ = dynamics.ddq_dq();
-  by_dq_.noalias() += dynamics.M_inverse() * dforce_dq_;
-  dg_ = -dt * dynamics.ddq_dv();
-  dg_.noalias() -= dt * dynamics.M_inverse() * dforce_dv_;
-  dg_.noalias() -= dt * dt * by_dq_ * dintegrate_;
-  dg_.diagonal().array() += 1.0;
-}
-
-void ImplicitEuler::update_force_derivatives(const Scene& scene, const State& state, const Input& input) {
-  const Eigen::Index nv = state.v.size();
-  dforce_dq_.setZero(nv, nv);
-  dforce_dv_.setZero(nv, nv);
-  for (const std::size_t i : scene.contacts.active()) {
-    const ContactMotion& motion = scene.contacts.motion(i);
-    const Vector3d& lam = scene.contacts.force(i);
-    Matrix3d dlam_dp, dlam_ddp;
-    scene.contacts.pair(i).law.force_derivatives(motion, state.contacts[i], dlam_dp, dlam_ddp);
-    scene.dynamics.point_derivatives(scene.contacts.joint(scene.dynamics, i), motion.p, motion.arm, point_);
-
-    // A force fixed to the body would turn with it; the contact force does not.
-    dlam_dq_.noalias() = dlam_dp * point_.dp_dq;
-    dlam_dq_.noalias() += dlam_ddp * point_.ddp_dq;
-    dlam_dq_.noalias() += skew(lam) * point_.J_omega;
-    dlam_dv_.noalias() = dlam_ddp * point_.J;
-    dforce_dq_.noalias() += point_.J.transpose() * dlam_dq_;
-    dforce_dv_.noalias() += point_.J.transpose() * dlam_dv_;
-    // Where a spherical foot touches moves over the foot as it rolls.
-    if (!motion.arm.isZero()) {
-      point_.dp_dq -= point_.J;
-      dlam_dq_.noalias() = skew(lam) * point_.dp_dq;
-      dforce_dq_.noalias() -= point_.J_omega.transpose() * dlam_dq_;
-    }
-  }
-  for (const ExternalWrench& wrench : input.wrenches) {
-    const Vector3d p = scene.dynamics.world_position(wrench.joint, wrench.position);
-    scene.dynamics.point_derivatives(wrench.joint, p, Vector3d::Zero(), point_);
-    dlam_dq_.noalias() = skew(wrench.force) * point_.J_omega;
-    dforce_dq_.noalias() += point_.J.transpose() * dlam_dq_;
-    dlam_dq_.noalias() = skew(wrench.torque) * point_.J_omega;
-    dforce_dq_.noalias() += point_.J_omega.transpose() * dlam_dq_;
-  }
+void ImplicitEuler::linearise(const World& world, Workspace& workspace, const Instant& now, const Input& input,
+                              double dt, const VectorXd& v_next, VectorXd& g, MatrixXd& dg) const {
+  auto& s = static_cast<NewtonScratch&>(*workspace.scratch);
+  Newton newton(world, workspace, now, input, dt);
+  s.current.at.state.v = v_next;
+  newton.evaluate(s.current);
+  newton.update_jacobian(s.current);
+  g = s.current.g;
+  dg = s.dg;
 }
 
 }  // namespace exposim

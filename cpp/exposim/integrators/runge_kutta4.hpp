@@ -1,7 +1,5 @@
 #pragma once
 
-#include <array>
-
 #include "exposim/integrators/integrator.hpp"
 
 namespace exposim {
@@ -19,11 +17,9 @@ namespace exposim {
 /// no contact changes, first order through changes; explicit, so stable only for small steps.
 class RungeKutta4 final : public Integrator {
  public:
-  void advance(Scene& scene, const State& state, const Input& input, double dt, State& next, StepInfo& info) override;
-
- private:
-  std::array<Eigen::VectorXd, 4> q_, v_, dv_;  // of the stages
-  Eigen::VectorXd dq_, halfway_;
+  std::unique_ptr<Scratch> make_scratch() const override;
+  void step(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
+            Step& step) const override;
 };
 
 }  // namespace exposim

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -32,33 +31,26 @@ class GroundTruth:
     """States at the beginning of every control period and at the end of the last, and the torques in between.
 
     Args:
-        t: (n + 1,) [s].
-        q: (n + 1, nq).
-        v: (n + 1, nv).
-        active: (n + 1, nc).
-        slipping: (n + 1, nc).
-        p0: (n + 1, nc, 3) [m].
-        dp0: (n + 1, nc, 3) [m/s].
+        states: As flat arrays, (n + 1, size of a state).
         tau: Held over each period, (n, nu).
         changes: Whether a contact landed, lifted, began or stopped to slip within each period, (n,).
     """
 
-    t: Array
-    q: Array
-    v: Array
-    active: NDArray[np.bool_]
-    slipping: NDArray[np.bool_]
-    p0: Array
-    dp0: Array
+    states: Array
     tau: Array
     changes: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.tau)
 
+    @property
+    def t(self) -> Array:
+        """Of the states [s], (n + 1,)."""
+        return self.states[:, 0]
+
     def state(self, i: int) -> State:
         """At the beginning of period i, complete."""
-        return State(float(self.t[i]), self.q[i], self.v[i], self.active[i], self.slipping[i], self.p0[i], self.dp0[i])
+        return State.from_array(self.states[i])
 
     def save(self, path: Path) -> None:
         """As an .npz file."""
@@ -102,9 +94,8 @@ def ground_truth(scenario: Scenario, integrator: Integrator, dt: float, duration
         states.append(now)
         torques.append(tau)
         changes.append(changed)
-    columns: dict[str, Any] = {f.name: np.array([getattr(state, f.name) for state in states]) for f in fields(State)}
     tau = np.array(torques).reshape(len(torques), -1)
-    return GroundTruth(**columns, tau=tau, changes=np.array(changes, dtype=bool))
+    return GroundTruth(np.array([each.to_array() for each in states]), tau, np.array(changes, dtype=bool))
 
 
 def local_errors(scenario: Scenario, integrator: Integrator, dt: float, truth: GroundTruth) -> Array:

@@ -7,7 +7,6 @@ from time import perf_counter
 
 import numpy as np
 
-from exposim import _core
 from exposim._checks import Array
 from exposim.scenarios import Scenario
 from exposim.simulation.integrators import Expo
@@ -50,12 +49,12 @@ def samples_of(
     sims: Sequence[Simulator], states: Sequence[State], torques: Sequence[Array], repeats: int
 ) -> tuple[Array, Array]:
     """Seconds of every step, (sims, repeats, states), and its Newton iterations, (sims, states); interleaved."""
-    cores = [core_state(state) for state in states]
-    seconds, iterations = np.zeros((len(sims), repeats, len(cores))), np.zeros((len(sims), len(cores)))
+    arrays = [state.to_array()[None] for state in states]
+    seconds, iterations = np.zeros((len(sims), repeats, len(arrays))), np.zeros((len(sims), len(arrays)))
     for i in range(repeats):
         for k, sim in enumerate(sims):
-            for j, (core, tau) in enumerate(zip(cores, torques, strict=True)):
-                (seconds[k, i, j],), (iterations[k, j],) = _core.time_steps(sim._core, [core], tau)
+            for j, (state, tau) in enumerate(zip(arrays, torques, strict=True)):
+                (seconds[k, i, j],), (iterations[k, j],) = sim._core.time_steps(state, tau)
     return seconds, iterations
 
 
@@ -66,11 +65,6 @@ def states_of(setting: Scenario, count: int, duration: float | None = None) -> t
     trajectory = setting.run(Expo(), dt, duration, record_every=every)
     chosen = np.unique(np.linspace(0, len(trajectory) - 2, count).astype(int))
     return [trajectory.state(int(i)) for i in chosen], [trajectory.tau[i] for i in chosen]
-
-
-def core_state(s: State) -> _core.State:
-    """As the core takes it."""
-    return _core.State(s.t, s.q, s.v, s.active, s.slipping, s.p0, s.dp0)
 
 
 def _share_not_converged(sim: Simulator, states: Sequence[State], torques: Sequence[Array]) -> float:

@@ -34,6 +34,10 @@ class Material:
             object.__setattr__(self, name, checked[0] if len(checked) == 1 else tuple(checked))
         object.__setattr__(self, "friction", _checks.number("friction", self.friction, "", least=0.0))
 
+    def _law(self, integrator: _core.Integrator) -> _core.Law:
+        """The law of a contact of this material; a scheme may have its own reading of it."""
+        return integrator.contact_law(self._build())
+
     def _build(self) -> _core.Material:
         K, B = _both(self.stiffness), _both(self.damping)
         return _core.Material(K[0], K[-1], B[0], B[-1], self.friction)

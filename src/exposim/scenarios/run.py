@@ -16,11 +16,11 @@ from exposim.errors import InvalidArgument, SimulationDiverged, StateMismatch
 from exposim.robots.robot import Robot
 from exposim.simulation.header import Columns, ContactColumn, Outcome
 from exposim.simulation.integrators import Expo, Integrator, LeavesToPaperExpo
-from exposim.simulation.pairs import material_of
 from exposim.simulation.settings import RobotSettings, RunSettings, ScenarioSettings
 from exposim.simulation.simulator import Simulator
 from exposim.simulation.state import State
-from exposim.simulation.trajectory import FORMAT, FORMAT_VERSION, Trajectory
+from exposim.simulation.trajectory import ARRAYS, FORMAT, FORMAT_VERSION, Trajectory
+from exposim.simulation.world import material_of
 
 if TYPE_CHECKING:
     from exposim.scenarios.scenario import Scenario
@@ -163,7 +163,7 @@ class Run(LeavesToPaperExpo):
         tau = self.torques(state)
         wrenches = None if self.scenario.disturbance is None else self.scenario.disturbance(state.t)
         self.seconds_per_control.append(perf_counter() - start)
-        self._rows[-1] = (*self._rows[-1][:3], tau, *self._rows[-1][4:])
+        self._rows[-1] = (*self._rows[-1][:_TAU], tau, *self._rows[-1][_TAU + 1 :])
         end = min(steps + self.steps_per_period, self.steps)
         while steps < end:
             n = min(self.record_every, end - steps)
@@ -218,9 +218,9 @@ class Run(LeavesToPaperExpo):
         )
 
     def _row(self, tau: Array) -> tuple[Any, ...]:
-        core = self.sim._core
-        s = core.state
-        return (s.t, s.q, s.v, tau, s.active, s.slipping, core.positions, core.forces, s.p0, s.dp0)
+        sim, state = self.sim, self.sim.state
+        beside = {"tau": tau, "position": sim.positions, "force": sim.forces}
+        return tuple(beside[name] if name in beside else getattr(state, name) for name in _COLUMNS)
 
     def _memory(self) -> dict[str, Array]:
         remembered = getattr(self.controller, "memory", {})
@@ -240,7 +240,8 @@ class Run(LeavesToPaperExpo):
         ]
 
 
-_COLUMNS = ("t", "q", "v", "tau", "active", "slipping", "position", "force", "p0", "dp0")
+_COLUMNS = tuple(ARRAYS)
+_TAU = _COLUMNS.index("tau")
 
 
 def _steps_per_period(period: float, dt: float) -> int:

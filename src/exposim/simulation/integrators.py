@@ -14,6 +14,8 @@ from exposim.errors import InvalidArgument
 from exposim.kernels import ContactKernel, _contact_kernel
 
 _POSITION_UPDATES = {"lam_pr2": _core.PositionUpdate.DOUBLE_AVERAGE, "lam_pr": _core.PositionUpdate.SINGLE_AVERAGE}
+_ANCHOR_RULES = {"surface": _core.AnchorRule.SURFACE, "detected": _core.AnchorRule.DETECTED}
+_PROJECTIONS = {"horizontal": _core.Projection.HORIZONTAL, "orthogonal": _core.Projection.ORTHOGONAL}
 _OF_THE_PAPER = ("transitions", "kernel", "balance", "position_update", "anchor", "projection")
 
 
@@ -33,7 +35,7 @@ class Integrator(ABC):
         """Of its error in a smooth motion, as a power of the step."""
 
     @abstractmethod
-    def _build(self) -> _core.IntegratorFactory: ...
+    def _build(self) -> _core.Integrator: ...
 
 
 class LeavesToPaperExpo:
@@ -66,19 +68,24 @@ class Expo(LeavesToPaperExpo, Integrator):
         order: 1: the terms of the dynamics are those at the start of the step. 2: those at an estimate of its middle,
             for a third more time; second order while no contact changes.
         tolerance: Largest error of an average contact force, relative to the largest of them.
+        micro_steps: Into which a step is divided where contacts change; more follow them more closely.
+        max_acceleration: Open contacts are looked after that this acceleration [m/s²] would close within the step.
     """
 
     name: ClassVar[str] = "expo"
     order: Literal[1, 2] = 2
-    tolerance: float = 1e-8
+    tolerance: float = _core.KERNEL_TOLERANCE
+    micro_steps: int = _core.MICRO_STEPS
+    max_acceleration: float = _core.MAX_ACCELERATION
 
     def __post_init__(self) -> None:
         _checks.choice("order", self.order, (1, 2))
         _checks.number("tolerance", self.tolerance, "", above=0.0)
+        _checks.count("micro_steps", self.micro_steps)
+        _checks.number("max_acceleration", self.max_acceleration, "[m/s²]", least=0.0)
 
-    def _build(self) -> _core.IntegratorFactory:
-        kernel = _contact_kernel("auto", True, self.tolerance)
-        return _core.expo(kernel, _core.PositionUpdate.DOUBLE_AVERAGE, _core.Transitions.RESOLVED, self.order)
+    def _build(self) -> _core.Integrator:
+        return _core.Expo(self.order, float(self.tolerance), self.micro_steps, float(self.max_acceleration))
 
 
 @dataclass(frozen=True)
@@ -114,12 +121,17 @@ class PaperExpo(Integrator):
     def __post_init__(self) -> None:
         _contact_kernel(self.kernel, self.balance, self.tolerance)
         _checks.choice("position_update", self.position_update, tuple(_POSITION_UPDATES))
-        _checks.choice("anchor", self.anchor, ("surface", "detected"))
-        _checks.choice("projection", self.projection, ("horizontal", "orthogonal"))
+        _checks.choice("anchor", self.anchor, tuple(_ANCHOR_RULES))
+        _checks.choice("projection", self.projection, tuple(_PROJECTIONS))
 
-    def _build(self) -> _core.IntegratorFactory:
+    def _build(self) -> _core.Integrator:
         kernel = _contact_kernel(self.kernel, self.balance, self.tolerance)
-        return _core.expo(kernel, _POSITION_UPDATES[self.position_update], _core.Transitions.AVERAGED, self.order)
+        return _core.PaperExpo(
+            kernel,
+            _POSITION_UPDATES[self.position_update],
+            _ANCHOR_RULES[self.anchor],
+            _PROJECTIONS[self.projection],
+        )
 
 
 @dataclass(frozen=True)
@@ -132,8 +144,8 @@ class ExplicitEuler(Integrator):
     name: ClassVar[str] = "explicit-euler"
     order = 1
 
-    def _build(self) -> _core.IntegratorFactory:
-        return _core.explicit_euler()
+    def _build(self) -> _core.Integrator:
+        return _core.ExplicitEuler()
 
 
 @dataclass(frozen=True)
@@ -146,8 +158,8 @@ class SemiImplicitEuler(Integrator):
     name: ClassVar[str] = "semi-implicit-euler"
     order = 1
 
-    def _build(self) -> _core.IntegratorFactory:
-        return _core.semi_implicit_euler()
+    def _build(self) -> _core.Integrator:
+        return _core.SemiImplicitEuler()
 
 
 @dataclass(frozen=True)
@@ -162,8 +174,8 @@ class RungeKutta4(Integrator):
     name: ClassVar[str] = "rk4"
     order = 4
 
-    def _build(self) -> _core.IntegratorFactory:
-        return _core.runge_kutta4()
+    def _build(self) -> _core.Integrator:
+        return _core.RungeKutta4()
 
 
 @dataclass(frozen=True)
@@ -188,8 +200,8 @@ class ImplicitEuler(Integrator):
         _checks.number("tolerance", self.tolerance, "[m/s, rad/s]", above=0.0)
         _checks.count("max_iterations", self.max_iterations)
 
-    def _build(self) -> _core.IntegratorFactory:
-        return _core.implicit_euler(float(self.tolerance), int(self.max_iterations))
+    def _build(self) -> _core.Integrator:
+        return _core.ImplicitEuler(float(self.tolerance), int(self.max_iterations))
 
 
 # Every scheme by its name.

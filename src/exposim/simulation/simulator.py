@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from exposim import _checks, _core
 from exposim._checks import Array
 from exposim.contact.contacts import Contact
+from exposim.contact.modes import MODES
 from exposim.contact.surfaces import Surface, surfaces_of
-from exposim.errors import InvalidArgument, SimulationDiverged, StateMismatch
+from exposim.errors import ContactWarning, InvalidArgument, SimulationDiverged, StateMismatch
 from exposim.kernels import _contact_kernel
-from exposim.robots.robot import Robot
+from exposim.robots.robot import ContactPoint, Robot
 from exposim.simulation.advice import Advice, advise
 from exposim.simulation.integrators import Expo, Integrator, LeavesToPaperExpo, PaperExpo
-from exposim.simulation.pairs import Pair, pair_up, refuse_modal_for_other_materials, specs_of
 from exposim.simulation.profile import Profile
-from exposim.simulation.state import State
+from exposim.simulation.state import Layout, State
 from exposim.simulation.step_info import Statistics, StepInfo
+from exposim.simulation.world import build_world, refuse_modal_for_other_materials, slots_for
 
 # Velocities beyond this [rad/s, m/s] count as divergence.
 MAX_VELOCITY: float = _core.MAX_VELOCITY
-
-_ANCHOR_RULES = {"surface": _core.AnchorRule.SURFACE, "detected": _core.AnchorRule.DETECTED}
-_PROJECTIONS = {"horizontal": _core.Projection.HORIZONTAL, "orthogonal": _core.Projection.ORTHOGONAL}
 
 
 class Simulator(LeavesToPaperExpo):
@@ -37,6 +36,8 @@ class Simulator(LeavesToPaperExpo):
         ground: One surface, several, or none.
         integrator: The scheme.
         dt: Time step [s].
+        slots: Contacts that a point can have at once, and remembers. By default one for each surface up to three, and
+            two if there are more. A point that touches more surfaces than that is reported.
         profile: Measure where the time goes, for :attr:`profile`.
         on_divergence: ``"raise"`` :class:`exposim.SimulationDiverged`, or ``"stop"``: stay at the last good state
             and set :attr:`diverged`; further steps then do nothing until a reset.
@@ -51,6 +52,7 @@ class Simulator(LeavesToPaperExpo):
         integrator: Integrator | None = None,
         dt: float = 5e-3,
         *,
+        slots: int | None = None,
         on_divergence: Literal["raise", "stop"] = "raise",
         profile: bool = False,
     ):
@@ -64,16 +66,15 @@ class Simulator(LeavesToPaperExpo):
         self._integrator = integrator
         self._dt = _checks.number("dt", dt, "[s]", above=0.0)
         self._on_divergence = _checks.choice("on_divergence", on_divergence, ("raise", "stop"))
-        self._pairs = pair_up(robot.contact_points, self._surfaces)
-        refuse_modal_for_other_materials(integrator, self._pairs)
-        self._core = _core.Simulator(
-            robot._core,
-            specs_of(robot.contact_points, self._pairs),
-            _ANCHOR_RULES[getattr(integrator, "anchor", "surface")],
-            _PROJECTIONS[getattr(integrator, "projection", "horizontal")],
-            integrator._build(),
-            self._dt,
-        )
+        self._slots = slots_for(self._surfaces) if slots is None else _checks.count("slots", slots)
+        refuse_modal_for_other_materials(integrator, robot.contact_points, self._surfaces)
+        scheme = integrator._build()
+        self._world = build_world(robot, self._surfaces, scheme, self._slots)
+        self._core = _core.Simulator(self._world, scheme, self._dt)
+        self._contact_points = tuple(robot.contact_points[point] for point, _ in self._world.contacts)
+        self._layout = Layout(robot.nq, robot.nv, len(self._contact_points))
+        self._at_rest = np.zeros(robot.nv)
+        self._warned_of_overflow = False
         self._profile = _checks.flag("profile", profile)
         self._core.enable_profiler(self._profile)
         self._divergence: SimulationDiverged | None = None
@@ -88,10 +89,17 @@ class Simulator(LeavesToPaperExpo):
             q: Configuration, (nq,); by default ``robot.q0``.
             v: Velocity, (nv,); by default at rest.
         """
-        q = self._robot.q0 if q is None else self._robot.check_configuration(q)
-        nv = self._robot.nv
-        v = np.zeros(nv) if v is None else _checks.vector("v", v, nv, f"nv of {self._robot.name}")
-        self._core.reset(q, v)
+        q = self._robot._q0 if q is None else q
+        v = self._at_rest if v is None else v
+        try:
+            good = self._core.reset(q, v)  # type: ignore[arg-type]
+        except TypeError:
+            good = False  # not an array of floats
+        if not good:  # say so, or make it one; checked here only, for speed
+            nv = self._robot.nv
+            self._core.reset(
+                self._robot.check_configuration(q), _checks.vector("v", v, nv, f"nv of {self._robot.name}")
+            )
         self._divergence = None
 
     def step(
@@ -117,12 +125,24 @@ class Simulator(LeavesToPaperExpo):
             return
         forces = () if wrenches is None else self._wrenches(wrenches)
         try:
-            good = self._core.step(tau, n, forces)  # type: ignore[arg-type]
+            outcome = self._core.step(tau, n, forces)  # type: ignore[arg-type]
         except (TypeError, ValueError):
-            good = None  # not an array of floats, or not a good one
-        if good is None:  # say so, or make it one; checked here only, for speed
-            good = self._core.step(None if tau is None else self._check_tau(tau), _checks.count("n", n), forces)
-        if not good:
+            outcome = None  # not an array of floats, or not a good one
+        if outcome is None:  # say so, or make it one; checked here only, for speed
+            outcome = self._core.step(None if tau is None else self._check_tau(tau), _checks.count("n", n), forces)
+        if outcome:
+            self._report(diverged=outcome % 2 == 1, overflow=outcome >= 2)
+
+    def _report(self, diverged: bool, overflow: bool) -> None:
+        if overflow and not self._warned_of_overflow:
+            self._warned_of_overflow = True
+            warnings.warn(
+                f"a contact point touches more than {self._slots} surfaces at once; the others have no effect on it "
+                f"(sim.statistics.overflows counts them): give Simulator(slots={self._slots + 1}) or more",
+                ContactWarning,
+                stacklevel=3,
+            )
+        if diverged:
             self._divergence = self._describe_divergence()
             if self._on_divergence == "raise":
                 raise self._divergence
@@ -140,9 +160,15 @@ class Simulator(LeavesToPaperExpo):
         return self._surfaces
 
     @property
-    def pairs(self) -> tuple[Pair, ...]:
-        """Contact point and surface of every contact, in the order of :attr:`contacts`."""
-        return self._pairs
+    def pairs(self) -> tuple[tuple[ContactPoint, Surface | None], ...]:
+        """Contact point and surface of every contact, in the order of :attr:`contacts`; no surface: free, or bound."""
+        touched = (None if k < 0 else self._surfaces[k] for k in self._core.touched)
+        return tuple(zip(self._contact_points, touched, strict=True))
+
+    @property
+    def contact_points(self) -> tuple[ContactPoint, ...]:
+        """The contact point of every contact, in the order of :attr:`contacts`."""
+        return self._contact_points
 
     @property
     def integrator(self) -> Integrator:
@@ -170,19 +196,48 @@ class Simulator(LeavesToPaperExpo):
         return self._core.v
 
     @property
+    def positions(self) -> Array:
+        """Of the contact points in the world [m], one row per contact, (nc, 3)."""
+        return self._core.positions
+
+    @property
+    def velocities(self) -> Array:
+        """Of the bodies at the contact points [m/s], (nc, 3)."""
+        return self._core.velocities
+
+    @property
+    def forces(self) -> Array:
+        """Contact forces on the robot in the world [N], (nc, 3)."""
+        return self._core.forces
+
+    @property
+    def active(self) -> NDArray[np.bool_]:
+        """Whether each contact touches, (nc,)."""
+        return self._core.active
+
+    @property
+    def slipping(self) -> NDArray[np.bool_]:
+        """Whether each contact slips, or has no force to hold it, (nc,)."""
+        return self._core.slipping
+
+    @property
     def contacts(self) -> tuple[Contact, ...]:
-        """All contacts that may come about, active or not: one per pair of contact point and surface."""
-        core, state = self._core, self._core.state
-        anchors = np.where(state.active[:, None], state.p0, np.nan)
+        """All contacts that a point can have, active or not: one per slot.
+
+        With no more surfaces than slots there is one for each contact point and surface; otherwise a slot has a surface
+        only while it is touched. Arrays of all of them: :attr:`forces`, :attr:`positions`, :attr:`active` and so on.
+        """
+        core = self._core
         return tuple(
-            Contact(point.name, surface, bool(active), bool(slipping), *arrays)
-            for (point, surface), active, slipping, *arrays in zip(
-                self._pairs,
-                state.active,
-                state.slipping,
+            Contact(point.name, None if surface < 0 else self._surfaces[surface], bool(active), bool(slipping), *arrays)
+            for point, surface, active, slipping, *arrays in zip(
+                self._contact_points,
+                core.touched,
+                core.active,
+                core.slipping,
                 core.positions,
                 core.velocities,
-                anchors,
+                core.anchors,
                 core.forces,
                 strict=True,
             )
@@ -214,7 +269,15 @@ class Simulator(LeavesToPaperExpo):
         """Of the steps since the last reset."""
         found = self._core.statistics
         mean = found.iterations / max(1, found.steps)
-        return Statistics(found.steps, mean, found.max_iterations, found.not_converged, found.resolved, found.limited)
+        return Statistics(
+            found.steps,
+            mean,
+            found.max_iterations,
+            found.not_converged,
+            found.resolved,
+            found.limited,
+            found.overflows,
+        )
 
     @property
     def profile(self) -> Profile:
@@ -225,10 +288,12 @@ class Simulator(LeavesToPaperExpo):
         """How stiff the present contacts are, and which steps and kernel they ask for; print it."""
         core = self._core
         expo = self._integrator if isinstance(self._integrator, (Expo, PaperExpo)) else Expo()
-        info = core.try_kernel(_contact_kernel("auto", True, expo.tolerance)) if core.state.active.any() else None
+        info = core.try_kernel(_contact_kernel("auto", True, expo.tolerance)) if core.active.any() else None
         return advise(np.asarray(core.contact_matrix()), self._dt, info)
 
-    def predict_forces(self, times: ArrayLike, tau: ArrayLike | None = None) -> Array:
+    def predict_forces(
+        self, times: ArrayLike, tau: ArrayLike | None = None, *, wrenches: Mapping[str, ArrayLike] | None = None
+    ) -> Array:
         r"""Contact forces that the frozen linear contact dynamics foresee: :math:`\lambda(t)` of ``eq:contact_forces``.
 
         What Expo assumes during a step, over any horizon: the terms of the dynamics stay as they are now, active
@@ -236,7 +301,8 @@ class Simulator(LeavesToPaperExpo):
 
         Args:
             times: From now on [s], not negative, (nt,).
-            tau: Joint torques, as in :meth:`step`; by default those of the last step.
+            tau: Joint torques, as in :meth:`step`; by default zero.
+            wrenches: External forces and torques, as in :meth:`step`.
 
         Returns:
             Forces on the robot in the world frame [N], (nt, nc, 3); zero for inactive contacts.
@@ -244,8 +310,9 @@ class Simulator(LeavesToPaperExpo):
         at = _checks.vector("times", times)
         for i, time in enumerate(at):
             _checks.number(f"times[{i}]", time, "[s]", least=0.0)
-        lam = self._core.predict_forces(at, None if tau is None else self._check_tau(tau))
-        return np.asarray(lam).reshape(len(at), len(self._pairs), 3)
+        forces = [] if wrenches is None else self._wrenches(wrenches)
+        lam = self._core.predict_forces(at, None if tau is None else self._check_tau(tau), forces)
+        return np.asarray(lam).reshape(len(at), self._layout.nc, 3)
 
     @property
     def diverged(self) -> bool:
@@ -262,13 +329,29 @@ class Simulator(LeavesToPaperExpo):
     @property
     def state(self) -> State:
         """The complete state; setting it continues from there, bit for bit."""
-        s = self._core.state
-        return State(s.t, s.q, s.v, s.active, s.slipping, s.p0, s.dp0)
+        return State._of(self._core.state, self._layout)
 
     @state.setter
     def state(self, state: State) -> None:
-        self._core.state = self._check_state(state)
+        if not (isinstance(state, State) and state.layout == self._layout and self._core.set_state(state._x)):
+            self._refuse_state(state)
         self._divergence = None
+
+    def integrate(self, state: State, dx: ArrayLike) -> State:
+        """A state moved by a displacement: dq in the tangent space at q, dv, and three per contact that stretch it.
+
+        The modes of the contacts stay; a contact that is open has no stretch to change.
+        """
+        self._refuse_layout(state)
+        size = self._world.tangent_size
+        moved = self._world.plus(state._x, _checks.vector("dx", dx, size, "2 nv, and three per contact"))
+        return State._of(moved, self._layout)
+
+    def difference(self, start: State, end: State) -> Array:
+        """The displacement from one state to another, as :meth:`integrate` takes it, (2 nv + 3 nc,)."""
+        self._refuse_layout(start)
+        self._refuse_layout(end)
+        return self._world.minus(end._x, start._x)
 
     def __reduce__(self) -> tuple[Any, ...]:
         settings = (
@@ -276,6 +359,7 @@ class Simulator(LeavesToPaperExpo):
             self._surfaces,
             self._integrator,
             self._dt,
+            self._slots,
             self._on_divergence,
             self._profile,
         )
@@ -306,24 +390,25 @@ class Simulator(LeavesToPaperExpo):
             result.append(_core.ExternalWrench(joint, placement.translation, w[:3], w[3:]))
         return result
 
-    def _check_state(self, state: State) -> _core.State:
+    def _refuse_layout(self, state: State) -> None:
         if not isinstance(state, State):
             raise InvalidArgument(f"state is a {type(state).__name__}; give what sim.state returned")
-        nq, nv, count = self._robot.nq, self._robot.nv, len(self._pairs)
-        sizes = tuple(map(np.size, (state.q, state.v, state.active)))
-        if sizes != (nq, nv, count):
+        if state.layout != self._layout:
+            given, own = state.layout, self._layout
             raise StateMismatch(
-                f"state has nq, nv = {sizes[:2]} and {sizes[2]} contacts; this simulator of {self._robot.name!r} has "
-                f"{(nq, nv)} and {count}; restore it in a simulator of the same robot and ground"
+                f"state has nq, nv = {(given.nq, given.nv)} and {given.nc} contacts; this simulator of "
+                f"{self._robot.name!r} has {(own.nq, own.nv)} and {own.nc}; restore it in a simulator of the same "
+                f"robot and ground"
             )
-        return _core.State(
-            _checks.number("state.t", state.t, "[s]"),
-            self._robot.check_configuration(state.q, "state.q", normalise=False),
-            _checks.vector("state.v", state.v, nv, "nv"),
-            _checks.flags("state.active", state.active, count),
-            _checks.flags("state.slipping", state.slipping, count),
-            _checks.matrix("state.p0", state.p0, count, 3),
-            _checks.matrix("state.dp0", state.dp0, count, 3),
+
+    def _refuse_state(self, state: State) -> None:
+        """Says what is wrong with a state that the core does not take."""
+        self._refuse_layout(state)
+        _checks.vector("state", state._x)
+        self._robot.check_configuration(state.q, "state.q", normalise=False)
+        raise StateMismatch(
+            f"state has contacts with surfaces {state.surface.tolist()} in modes {[MODES[m] for m in state.mode]}, "
+            f"which this simulator's cannot have; restore it in a simulator of the same robot and ground"
         )
 
     def _describe_divergence(self) -> SimulationDiverged:
@@ -346,6 +431,7 @@ def _restore(
     surfaces: tuple[Surface, ...],
     integrator: Integrator,
     dt: float,
+    slots: int,
     on_divergence: Any,
     profile: bool,
     state: State,
@@ -356,6 +442,7 @@ def _restore(
         surfaces,
         integrator,
         dt,
+        slots=slots,
         on_divergence=on_divergence,
         profile=profile,
     )

@@ -2,39 +2,201 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from exposim import _checks
 from exposim._checks import Array
+from exposim.contact.modes import MODES, OPEN, without_hold
+from exposim.errors import InvalidArgument
+
+# What a state is made of, declared once: what the last axes of each field count, and its kind of number.
+STATE_FIELDS: dict[str, tuple[tuple[str | int, ...], str]] = {
+    "t": ((), "f"),
+    "q": (("nq",), "f"),
+    "v": (("nv",), "f"),
+    "surface": (("nc",), "i"),
+    "mode": (("nc",), "i"),
+    "phi0": (("nc",), "f"),
+    "stretch": (("nc", 3), "f"),
+}
+_MEMORY_SIZE = 6  # numbers of a contact: surface, mode, phi0, and three of the stretch
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
+class Layout:
+    """Sizes of a state: of q and v, and the number of contacts."""
+
+    nq: int
+    nv: int
+    nc: int
+
+    @property
+    def size(self) -> int:
+        """Of the flat array: t, q, v, six numbers per contact, nq and nv."""
+        return 1 + self.nq + self.nv + _MEMORY_SIZE * self.nc + 2
+
+
 class State:
-    """All that the future of a simulation depends on, nothing else; picklable.
+    """All that the future of a simulation depends on, nothing else; immutable, picklable.
+
+    Held in one flat array, which :meth:`to_array` gives and :meth:`from_array` takes; what follows are views of it.
 
     Args:
         t: Time [s].
         q: Configuration, (nq,).
         v: Velocity, (nv,).
-        active: Per contact, whether it touches, (nc,).
-        slipping: Per contact, whether it slips, (nc,).
-        p0: Per contact, position of the anchor in the world [m], (nc, 3); zero where inactive.
-        dp0: Per contact, velocity of the anchor [m/s], (nc, 3).
+        surface: Per contact, which of the simulator's surfaces it touches or belongs to, (nc,); −1: none.
+        mode: Per contact, what it is doing, (nc,): an index of ``MODES``, open, idle, sticking, slipping, bilateral.
+        phi0: Per contact, the gap at which the normal spring is at rest [m], (nc,).
+        stretch: Per contact, from the anchor to the point: tangential, or of a bilateral contact whole [m], (nc, 3).
     """
 
-    t: float
-    q: Array
-    v: Array
-    active: NDArray[np.bool_]
-    slipping: NDArray[np.bool_]
-    p0: Array
-    dp0: Array
+    __slots__ = ("_x", "layout")
+
+    _x: Array
+    layout: Layout
+
+    def __init__(
+        self,
+        t: float,
+        q: ArrayLike,
+        v: ArrayLike,
+        surface: ArrayLike = (),
+        mode: ArrayLike = (),
+        phi0: ArrayLike = (),
+        stretch: ArrayLike = (),
+    ):
+        modes = _whole("state.mode", mode)
+        layout = Layout(np.size(q), np.size(v), modes.size)
+        x = np.empty(layout.size)
+        x[0] = _checks.number("state.t", t, "[s]")
+        x[1 : 1 + layout.nq] = _checks.vector("state.q", q)
+        x[1 + layout.nq : 1 + layout.nq + layout.nv] = _checks.vector("state.v", v)
+        memory = _memory_of(x, layout)
+        memory[:, 0] = _whole("state.surface", surface, layout.nc)
+        memory[:, 1] = modes
+        memory[:, 2] = _checks.vector("state.phi0", phi0, layout.nc, "one per contact")
+        if layout.nc:
+            memory[:, 3:] = _checks.matrix("state.stretch", stretch, layout.nc, 3)
+        if np.any((modes < 0) | (modes >= len(MODES))):
+            raise InvalidArgument(f"state.mode is {mode!r}; give 0 to {len(MODES) - 1}: {', '.join(MODES)}")
+        x[-2:] = layout.nq, layout.nv
+        self._set(x, layout)
+
+    @classmethod
+    def _of(cls, x: Array, layout: Layout) -> State:
+        """Of an array that is nobody else's."""
+        state = cls.__new__(cls)
+        state._set(x, layout)
+        return state
+
+    def _set(self, x: Array, layout: Layout) -> None:
+        x.flags.writeable = False
+        object.__setattr__(self, "_x", x)
+        object.__setattr__(self, "layout", layout)
+
+    def to_array(self) -> Array:
+        """One flat array: t, q, v, of every contact surface, mode, phi0, stretch; last nq and nv."""
+        return np.array(self._x)
+
+    @classmethod
+    def from_array(cls, array: ArrayLike) -> State:
+        """What :meth:`to_array` gave.
+
+        Raises:
+            InvalidArgument: If the array is not of that form.
+        """
+        x = _checks.vector("array", array)
+        nq, nv = (int(each) for each in x[-2:]) if x.size > 3 else (-1, -1)
+        contacts, rest = divmod(x.size - 3 - nq - nv, _MEMORY_SIZE)
+        if nq < 0 or nv < 0 or contacts < 0 or rest or (nq, nv) != tuple(x[-2:]):
+            raise InvalidArgument(f"array has {x.size} numbers that are no state; give what State.to_array returned")
+        layout = Layout(nq, nv, contacts)
+        memory = _memory_of(x, layout)
+        q, v = x[1 : 1 + nq], x[1 + nq : 1 + nq + nv]
+        return cls(x[0], q, v, memory[:, 0], memory[:, 1], memory[:, 2], memory[:, 3:])
+
+    def replace(self, **fields: Any) -> State:
+        """A new state with some fields changed."""
+        for name in fields:
+            _checks.choice("field", name, tuple(STATE_FIELDS))
+        return State(**{name: fields.get(name, getattr(self, name)) for name in STATE_FIELDS})
+
+    @property
+    def t(self) -> float:
+        """Time [s]."""
+        return float(self._x[0])
+
+    @property
+    def q(self) -> Array:
+        """Configuration, (nq,)."""
+        return self._x[1 : 1 + self.layout.nq]
+
+    @property
+    def v(self) -> Array:
+        """Velocity, (nv,)."""
+        first = 1 + self.layout.nq
+        return self._x[first : first + self.layout.nv]
+
+    @property
+    def surface(self) -> NDArray[np.int_]:
+        """Per contact, which surface, (nc,); −1: none."""
+        return _memory_of(self._x, self.layout)[:, 0].astype(int)
+
+    @property
+    def mode(self) -> NDArray[np.int_]:
+        """Per contact, an index of ``MODES``, (nc,)."""
+        return _memory_of(self._x, self.layout)[:, 1].astype(int)
+
+    @property
+    def phi0(self) -> Array:
+        """Per contact, the gap at which the normal spring is at rest [m], (nc,)."""
+        return _memory_of(self._x, self.layout)[:, 2]
+
+    @property
+    def stretch(self) -> Array:
+        """Per contact, from the anchor to the point [m], (nc, 3)."""
+        return _memory_of(self._x, self.layout)[:, 3:]
+
+    @property
+    def active(self) -> NDArray[np.bool_]:
+        """Per contact, whether it touches, (nc,)."""
+        return np.asarray(_memory_of(self._x, self.layout)[:, 1] != OPEN)
+
+    @property
+    def slipping(self) -> NDArray[np.bool_]:
+        """Per contact, whether it slips, or has no force to hold it, (nc,)."""
+        return without_hold(_memory_of(self._x, self.layout)[:, 1])
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a state does not change; state.replace({name}=...) gives a new one")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, State):
             return NotImplemented
-        return all(np.array_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return self.layout == other.layout and np.array_equal(self._x, other._x)
 
-    __hash__ = None  # type: ignore[assignment]  # arrays inside
+    __hash__ = None  # type: ignore[assignment]  # an array inside
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return State.from_array, (self.to_array(),)
+
+    def __repr__(self) -> str:
+        modes = ", ".join(MODES[each] for each in self.mode)
+        return f"State(t={self.t:g} s, nq={self.layout.nq}, nv={self.layout.nv}, contacts: {modes or 'none'})"
+
+
+def _memory_of(x: Array, layout: Layout) -> Array:
+    first = 1 + layout.nq + layout.nv
+    return x[first : first + _MEMORY_SIZE * layout.nc].reshape(layout.nc, _MEMORY_SIZE)
+
+
+def _whole(name: str, value: ArrayLike, size: int | None = None) -> NDArray[np.int_]:
+    array = _checks.vector(name, value, size, "one whole number per contact")
+    if np.any(array != np.round(array)):
+        raise InvalidArgument(f"{name} is {value!r}; give whole numbers, one per contact")
+    return array.astype(int)

@@ -53,6 +53,7 @@ class Statistics:
         not_converged: Steps in which Newton's method did not reach the tolerance.
         resolved: Steps in which contacts were followed through changes.
         limited: Steps with more changes than are located in one.
+        overflows: Touches that were left out because all slots of their point were taken.
     """
 
     steps: int
@@ -61,3 +62,4 @@ class Statistics:
     not_converged: int
     resolved: int
     limited: int
+    overflows: int

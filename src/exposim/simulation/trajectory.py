@@ -19,29 +19,24 @@ from numpy.typing import NDArray
 
 from exposim._checks import Array
 from exposim._extras import load
+from exposim.contact.modes import OPEN, without_hold
 from exposim.errors import InvalidArgument, UnknownFile, UnreadableFile
 from exposim.simulation.header import Columns, ContactColumn, Outcome
 from exposim.simulation.settings import RunSettings
-from exposim.simulation.state import State
+from exposim.simulation.state import STATE_FIELDS, State
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FORMAT = "exposim trajectory"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
-# Array by array: what its last axes count, and its kind of number.
-_ARRAYS: dict[str, tuple[tuple[str | int, ...], str]] = {
-    "t": ((), "f"),
-    "q": (("nq",), "f"),
-    "v": (("nv",), "f"),
+# Array by array: what its last axes count, and its kind of number. Those of a state, and what is read beside it.
+ARRAYS: dict[str, tuple[tuple[str | int, ...], str]] = {
+    **STATE_FIELDS,
     "tau": (("nu",), "f"),
-    "active": (("nc",), "b"),
-    "slipping": (("nc",), "b"),
     "position": (("nc", 3), "f"),
     "force": (("nc", 3), "f"),
-    "p0": (("nc", 3), "f"),
-    "dp0": (("nc", 3), "f"),
 }
 _MEMORY = "memory/"  # before the names of arrays that a controller remembers
 
@@ -60,10 +55,10 @@ class Trajectory:
             those that led to it.
         position: Of the contact points in the world [m], (n, nc, 3).
         force: On the robot in the world [N], (n, nc, 3).
-        active: Whether each contact touches, (n, nc).
-        slipping: Whether each contact slips, or has no force to hold it, (n, nc).
-        p0: Anchors in the world [m], (n, nc, 3); zero where inactive.
-        dp0: Velocities of the anchors [m/s], (n, nc, 3).
+        surface: Which surface each contact touches or belongs to, (n, nc); −1: none.
+        mode: What each contact is doing, (n, nc): open, idle, sticking, slipping, bilateral.
+        phi0: Gap at which the normal spring of each contact is at rest [m], (n, nc).
+        stretch: From each contact's anchor to the point [m], (n, nc, 3).
         header: Plain data: ``settings`` of the run, names of all columns, ``outcome``, version of exposim.
         memory: What the controller remembers at the end, by name.
     """
@@ -74,10 +69,10 @@ class Trajectory:
     tau: Array
     position: Array
     force: Array
-    active: NDArray[np.bool_]
-    slipping: NDArray[np.bool_]
-    p0: Array
-    dp0: Array
+    surface: NDArray[np.int_]
+    mode: NDArray[np.int_]
+    phi0: Array
+    stretch: Array
 
     def __init__(
         self,
@@ -92,8 +87,8 @@ class Trajectory:
             _check_shapes({name: (array.shape, array.dtype.kind) for name, array in arrays.items()}, self.header)
 
     def __getattr__(self, name: str) -> NDArray[Any]:
-        if name not in _ARRAYS:
-            raise AttributeError(f"a Trajectory has no {name!r}; its arrays are {', '.join(_ARRAYS)}")
+        if name not in ARRAYS:
+            raise AttributeError(f"a Trajectory has no {name!r}; its arrays are {', '.join(ARRAYS)}")
         return self._arrays[name]
 
     @cached_property
@@ -117,6 +112,16 @@ class Trajectory:
         return tuple(map(ContactColumn.build, self.header["contacts"]))
 
     @property
+    def active(self) -> NDArray[np.bool_]:
+        """Whether each contact touches, (n, nc)."""
+        return np.asarray(self.mode != OPEN)
+
+    @property
+    def slipping(self) -> NDArray[np.bool_]:
+        """Whether each contact slips, or has no force to hold it, (n, nc)."""
+        return without_hold(self.mode)
+
+    @property
     def contact_names(self) -> tuple[str, ...]:
         """Of the contacts, in the order of the arrays."""
         return tuple(contact.name for contact in self.contacts)
@@ -129,10 +134,7 @@ class Trajectory:
 
     def state(self, i: int = -1) -> State:
         """The complete state at an instant, for a simulator of the same robot and ground."""
-        return State(
-            float(self.t[i]),
-            *(self._arrays[name][i].copy() for name in ("q", "v", "active", "slipping", "p0", "dp0")),
-        )
+        return State(*(self._arrays[name][i] for name in STATE_FIELDS))
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per instant, one named column per number; the anchors are left out."""
@@ -144,7 +146,7 @@ class Trajectory:
         for c, contact in enumerate(_labels(self.contacts)):
             for array, prefix in (("position", ""), ("force", "f")):
                 columns |= {f"{contact}_{prefix}{axis}": self._arrays[array][:, c, k] for k, axis in enumerate("xyz")}
-            columns |= {f"{contact}_{flag}": self._arrays[flag][:, c] for flag in ("active", "slipping")}
+            columns |= {f"{contact}_{flag}": getattr(self, flag)[:, c] for flag in ("active", "slipping")}
         return pd.DataFrame(columns)
 
     def save(self, path: str | PathLike[str]) -> Path:
@@ -153,7 +155,7 @@ class Trajectory:
         if target.suffix != ".npz":
             raise InvalidArgument(f"path is {target}; give a name that ends in .npz")
         target.parent.mkdir(parents=True, exist_ok=True)
-        contents = {name: self._arrays[name] for name in _ARRAYS}
+        contents = {name: self._arrays[name] for name in ARRAYS}
         contents |= {_MEMORY + name: np.asarray(array) for name, array in self.memory.items()}
         contents["header"] = np.array(json.dumps(self.header, ensure_ascii=False))
         unfinished = target.with_name(f"{target.name}.{os.getpid()}.part")
@@ -220,7 +222,7 @@ class _LazyArrays(Mapping[str, "NDArray[Any]"]):
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             raise UnreadableFile(foreign)
         version = header.get("format_version")
-        if not isinstance(version, int) or version > FORMAT_VERSION:
+        if version != FORMAT_VERSION:
             raise UnreadableFile(
                 f"{self._path} has format {version!r}, written by exposim {header.get('exposim')}; this version reads "
                 f"up to {FORMAT_VERSION}: update exposim"
@@ -231,7 +233,7 @@ class _LazyArrays(Mapping[str, "NDArray[Any]"]):
         """Shape and kind of every array, without reading it."""
         result: dict[str, tuple[tuple[int, ...], str]] = {}
         with zipfile.ZipFile(self._path) as archive:
-            for name in _ARRAYS.keys() & self._names:
+            for name in ARRAYS.keys() & self._names:
                 try:
                     with archive.open(name + ".npy") as stream:
                         version = np.lib.format.read_magic(stream)
@@ -273,10 +275,10 @@ def _check_shapes(
         _ = [header["settings"][f.name] for f in fields(RunSettings)]
     except (KeyError, TypeError):
         raise UnreadableFile(f"{prefix}its header lacks the settings or the names of the columns") from None
-    if missing := _ARRAYS.keys() - shapes.keys():
+    if missing := ARRAYS.keys() - shapes.keys():
         raise UnreadableFile(f"{prefix}it has no {', '.join(sorted(missing))}")
     instants = shapes["t"][0][:1]
-    for name, (axes, kind) in _ARRAYS.items():
+    for name, (axes, kind) in ARRAYS.items():
         wanted = (*instants, *(axis if isinstance(axis, int) else sizes[axis] for axis in axes))
         if shapes[name] != (wanted, kind) or not instants or instants[0] == 0:
             raise UnreadableFile(

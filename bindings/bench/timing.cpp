@@ -1,0 +1,116 @@
+#include <nanobind/eigen/dense.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <tuple>
+#include <unsupported/Eigen/MatrixFunctions>
+#include <utility>
+
+#include "exposim/expo/averages.hpp"
+#include "shared_simulator.hpp"
+#include "step_floor.hpp"
+
+namespace nb = nanobind;
+
+namespace exposim {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void restore(Simulator& simulator, const Eigen::VectorXd& state) {
+  if (!simulator.set_state(state)) throw std::invalid_argument("a state is of another world");
+}
+
+Input at_rest(const Simulator& simulator) { return {Eigen::VectorXd::Zero(simulator.world().robot().nv()), {}}; }
+
+/// Points of the active contacts.
+std::vector<std::size_t> active_points(const Simulator& simulator) {
+  std::vector<std::size_t> points;
+  for (const std::size_t i : simulator.now().active) points.push_back(simulator.world().contacts()[i].point);
+  return points;
+}
+
+/// Seconds of the bare Pinocchio calls of an explicit Euler and of an Expo step at each of the states.
+std::pair<std::vector<double>, std::vector<double>> time_floor(SharedSimulator& self, const RowMatrixXd& states) {
+  Simulator& simulator = self.simulator;
+  StepFloor floor(simulator.world().robot());
+  std::pair<std::vector<double>, std::vector<double>> result;
+  for (Eigen::Index i = 0; i < states.rows(); ++i) {
+    restore(simulator, states.row(i));
+    const std::vector<std::size_t> points = active_points(simulator);
+    result.first.push_back(floor.time_explicit_euler(simulator.state().q, simulator.state().v, points));
+    result.second.push_back(floor.time_expo(simulator.state().q, simulator.state().v, points));
+  }
+  return result;
+}
+
+/// Seconds of the kernel alone at each of the states, with the simulator's step.
+std::vector<double> time_kernel(SharedSimulator& self, const RowMatrixXd& states, const ContactKernel& kernel) {
+  ForceAverages integrals(kernel);
+  std::vector<double> result;
+  for (Eigen::Index i = 0; i < states.rows(); ++i) {
+    restore(self.simulator, states.row(i));
+    const StiffSystem system = self.simulator.stiff_system(at_rest(self.simulator));
+    const Clock::time_point start = Clock::now();
+    integrals.compute(system, self.simulator.dt());
+    result.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  return result;
+}
+
+/// Largest difference of displacements and of velocities, each relative to the largest of them.
+double relative_difference(const Eigen::VectorXd& found, const Eigen::VectorXd& expected) {
+  double largest = 0.0;
+  const Eigen::Index half = found.size() / 2;
+  for (const Eigen::Index part : {Eigen::Index{0}, half}) {
+    const double difference = (found - expected).segment(part, half).cwiseAbs().maxCoeff();
+    largest = std::max(largest, difference / expected.segment(part, half).cwiseAbs().maxCoeff());
+  }
+  return largest;
+}
+
+/// Seconds of Eigen's exponential of the paper's augmented matrix at each of the states; the largest differences of the
+/// closed form from it, and from our balanced exponential.
+std::tuple<std::vector<double>, double, double> time_eigen_exponential(SharedSimulator& self,
+                                                                       const RowMatrixXd& states) {
+  ForceAverages modal(ContactKernel{});
+  IntegralKernel balanced{KernelOptions{}};
+  std::tuple<std::vector<double>, double, double> result{{}, 0.0, 0.0};
+  auto& [seconds, from_eigen, from_balanced] = result;
+  const double dt = self.simulator.dt();
+  Eigen::MatrixXd A, b_x0;
+  for (Eigen::Index i = 0; i < states.rows(); ++i) {
+    restore(self.simulator, states.row(i));
+    const StiffSystem system = self.simulator.stiff_system(at_rest(self.simulator));
+    modal.compute(system, dt);
+    system.full_system(A, b_x0);
+    const Eigen::Index n = A.rows();
+    Eigen::MatrixXd A_bar = Eigen::MatrixXd::Zero(n + 3, n + 3);
+    A_bar.topLeftCorner(n, n) = A;
+    A_bar.block(0, n, n, 2) = b_x0;
+    A_bar(n, n + 1) = A_bar(n + 1, n + 2) = 1.0;
+    const Clock::time_point start = Clock::now();
+    const Eigen::MatrixXd exponential = (A_bar * dt).exp();
+    seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    from_eigen = std::max(from_eigen, relative_difference(modal.x_int(), exponential.col(n + 1).head(n)));
+    balanced.compute(A, b_x0, dt);
+    from_balanced = std::max(from_balanced, relative_difference(modal.x_int(), balanced.x_int()));
+  }
+  return result;
+}
+
+}  // namespace
+}  // namespace exposim
+
+NB_MODULE(_bench, m) {
+  using namespace exposim;
+  nb::module_::import_("exposim._core");  // has the types that these functions take
+  m.doc() = "Stopwatches of parts of the core, for benchmarks; not part of the package.";
+  m.def("time_kernel", &time_kernel, nb::arg("simulator"), nb::arg("states"), nb::arg("kernel"));
+  m.def("time_eigen_exponential", &time_eigen_exponential, nb::arg("simulator"), nb::arg("states"));
+  m.def("time_floor", &time_floor, nb::arg("simulator"), nb::arg("states"));
+}

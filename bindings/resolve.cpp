@@ -1,0 +1,113 @@
+#include <nanobind/eigen/dense.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <tuple>
+#include <vector>
+
+#include "bindings.hpp"
+#include "exposim/expo/resolver.hpp"
+#include "exposim/stiff/laws/coulomb_contact.hpp"
+
+namespace nb = nanobind;
+
+namespace exposim {
+namespace {
+
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+using RowMatrixX3d = Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>;
+
+/// An element as Python gives it.
+struct Element {
+  std::shared_ptr<Law> law;
+  Vector3d n;
+  double phi;
+  Vector3d dp;
+  int mode;
+  Vector3d s;
+  double phi0;
+};
+
+struct Resolved {
+  RowMatrixX3d lam_bar, lam_bar2, displacement, velocity, stretch;
+  std::vector<int> modes;
+  std::vector<std::tuple<double, std::size_t, int, int>> events;
+  TransitionInfo info;
+  bool changed;
+};
+
+Strand strand_of(const Element& element, std::size_t index) {
+  Strand strand;
+  strand.index = index;
+  strand.rows = Rows::kLinear;
+  strand.a = strand.b = 0;
+  strand.position.setZero();
+  strand.law = element.law.get();
+  strand.motion = Motion{element.phi,      element.n,        Vector3d::Zero(),        element.dp,
+                         Vector3d::Zero(), Vector3d::Zero(), Eigen::Matrix3d::Zero(), false};
+  strand.memory = Memory{-1, static_cast<Mode>(element.mode), element.phi0, element.s};
+  return strand;
+}
+
+Resolved resolve(const Eigen::MatrixXd& Upsilon, const VectorXd& ddp_bar, const std::vector<Element>& elements,
+                 double dt, int micro_steps) {
+  std::vector<Strand> strands;
+  for (const Element& element : elements) strands.push_back(strand_of(element, strands.size()));
+  const auto count = static_cast<Eigen::Index>(strands.size());
+  const StrandList list(std::move(strands), elements.size());
+  const VectorXd unused = VectorXd::Zero(Upsilon.rows());
+  const StiffSystem system(Upsilon, unused, unused, ddp_bar, VectorXd::Zero(2 * Upsilon.rows()));
+  Resolver resolver;
+  resolver.resolve(system, list, dt, micro_steps);
+
+  Resolved result;
+  for (RowMatrixX3d* each :
+       {&result.lam_bar, &result.lam_bar2, &result.displacement, &result.velocity, &result.stretch}) {
+    each->resize(count, 3);
+  }
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    const Memory end = resolver.end(k);
+    result.lam_bar.row(i) = resolver.lam_bar(k);
+    result.lam_bar2.row(i) = resolver.lam_bar2(k);
+    result.displacement.row(i) = resolver.moved(k);
+    result.velocity.row(i) = resolver.velocity(k);
+    result.stretch.row(i) = end.s;
+    result.modes.push_back(static_cast<int>(end.mode));
+  }
+  for (const Event& event : resolver.events()) {
+    result.events.emplace_back(event.t, event.strand, static_cast<int>(event.from), static_cast<int>(event.to));
+  }
+  result.info = resolver.info();
+  result.changed = !resolver.unchanged();
+  return result;
+}
+
+}  // namespace
+
+void bind_resolve(nb::module_& m) {
+  nb::class_<Element>(m, "Element")
+      .def(
+          "__init__",
+          [](Element* self, std::shared_ptr<Law> law, const Vector3d& n, double phi, const Vector3d& dp, int mode,
+             const Vector3d& s, double phi0) { new (self) Element{std::move(law), n, phi, dp, mode, s, phi0}; },
+          nb::arg("law"), nb::arg("n"), nb::arg("phi"), nb::arg("dp"), nb::arg("mode"), nb::arg("s"), nb::arg("phi0"));
+  nb::class_<CoulombContact, Law>(m, "CoulombContact").def(nb::init<const Material&>(), nb::arg("material"));
+  nb::class_<Resolved>(m, "Resolved")
+      .def_ro("lam_bar", &Resolved::lam_bar)
+      .def_ro("lam_bar2", &Resolved::lam_bar2)
+      .def_ro("displacement", &Resolved::displacement)
+      .def_ro("velocity", &Resolved::velocity)
+      .def_ro("stretch", &Resolved::stretch)
+      .def_ro("modes", &Resolved::modes)
+      .def_ro("events", &Resolved::events)
+      .def_prop_ro("micro_steps", [](const Resolved& self) { return self.info.micro_steps; })
+      .def_prop_ro("limited", [](const Resolved& self) { return self.info.limited; })
+      .def_ro("changed", &Resolved::changed);
+  m.def("resolve", &resolve, nb::arg("Upsilon"), nb::arg("ddp_bar"), nb::arg("elements"), nb::arg("dt"),
+        nb::arg("micro_steps"));
+}
+
+}  // namespace exposim

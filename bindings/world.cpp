@@ -1,0 +1,160 @@
+#include "exposim/world.hpp"
+
+#include <nanobind/eigen/dense.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "bindings.hpp"
+#include "exposim/geometry/half_space.hpp"
+#include "exposim/stiff/laws/bilateral.hpp"
+#include "exposim/stiff/material.hpp"
+#include "python_surface.hpp"
+
+namespace nb = nanobind;
+
+namespace exposim {
+namespace {
+
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+using SharedLaw = std::shared_ptr<Law>;
+
+/// A surface, and the law of contacts with it.
+using Ground = std::pair<std::shared_ptr<Surface>, SharedLaw>;
+
+std::shared_ptr<World> make_world(std::shared_ptr<Robot> robot, std::vector<World::Point> points,
+                                  const std::vector<Ground>& surfaces, std::vector<Bond> bonds, int slots) {
+  std::vector<World::Ground> grounds;
+  for (const auto& [surface, law] : surfaces) grounds.push_back({surface, law});
+  if (points.size() != robot->points().size()) throw std::invalid_argument("a point of the robot has no contact");
+  return std::make_shared<World>(std::move(robot), std::move(points), std::move(grounds), std::move(bonds), slots);
+}
+
+State unpacked(const World& world, const VectorXd& x) {
+  State state;
+  if (!world.unpack(x, state)) throw std::invalid_argument("this is no state of this world");
+  return state;
+}
+
+VectorXd packed(const World& world, const State& state) {
+  VectorXd x(world.packed_size());
+  world.pack(state, x);
+  return x;
+}
+
+}  // namespace
+
+void bind_world(nb::module_& m) {
+  nb::class_<Material>(m, "Material")
+      .def(
+          "__init__",
+          [](Material* self, double K_n, double K_t, double B_n, double B_t, double mu) {
+            new (self) Material{K_n, K_t, B_n, B_t, mu};
+          },
+          nb::arg("K_n"), nb::arg("K_t"), nb::arg("B_n"), nb::arg("B_t"), nb::arg("mu"));
+
+  nb::class_<Law>(m, "Law");
+  nb::class_<Bilateral, Law>(m, "Bilateral").def(nb::init<const Material&>(), nb::arg("material"));
+
+  nb::class_<Surface>(m, "Surface")
+      .def(
+          "distance", [](const Surface& self, const Vector3d& p) { return self.distance(p); }, nb::arg("p"))
+      .def(
+          "normal", [](const Surface& self, const Vector3d& p) { return Vector3d(self.query(p).n); }, nb::arg("p"))
+      .def(
+          "curvature", [](const Surface& self, const Vector3d& p) { return Eigen::Matrix3d(self.query(p).curvature); },
+          nb::arg("p"));
+  nb::class_<HalfSpace, Surface>(m, "HalfSpace")
+      .def(nb::init<const Vector3d&, const Vector3d&>(), nb::arg("point"), nb::arg("normal"));
+  nb::class_<PythonSurface, Surface>(m, "PythonSurface")
+      .def(nb::init<nb::object, nb::object>(), nb::arg("distance"), nb::arg("normal"));
+
+  nb::class_<World::Point>(m, "Point")
+      .def(
+          "__init__",
+          [](World::Point* self, bool bilateral, SharedLaw law, std::optional<Vector3d> anchor) {
+            new (self) World::Point{bilateral, std::move(law), anchor};
+          },
+          nb::arg("bilateral"), nb::arg("law").none(), nb::arg("anchor").none());
+
+  nb::class_<Bond>(m, "Bond")
+      .def_static(
+          "coordinate",
+          [](std::size_t joint, Eigen::Index in_q, Eigen::Index in_v, double rest, SharedLaw law) {
+            Bond bond;
+            bond.rows = 1;
+            bond.a = joint;
+            bond.in_q = in_q;
+            bond.in_v = in_v;
+            bond.rest = rest;
+            bond.law = std::move(law);
+            return bond;
+          },
+          nb::arg("joint"), nb::arg("in_q"), nb::arg("in_v"), nb::arg("rest"), nb::arg("law"))
+      .def_static(
+          "position",
+          [](std::size_t a, const Vector3d& position_a, std::size_t b, const Vector3d& position_b, SharedLaw law) {
+            Bond bond;
+            bond.a = a;
+            bond.b = b;
+            bond.position_a = position_a;
+            bond.position_b = position_b;
+            bond.law = std::move(law);
+            return bond;
+          },
+          nb::arg("a"), nb::arg("position_a"), nb::arg("b"), nb::arg("position_b"), nb::arg("law"))
+      .def_static(
+          "pose",
+          [](std::size_t a, const Eigen::Matrix4d& placement_a, std::size_t b, const Eigen::Matrix4d& placement_b,
+             SharedLaw law, SharedLaw angular_law) {
+            Bond bond;
+            bond.rows = 6;
+            bond.a = a;
+            bond.b = b;
+            bond.position_a = placement_a.topRightCorner<3, 1>();
+            bond.position_b = placement_b.topRightCorner<3, 1>();
+            bond.rotation_a = placement_a.topLeftCorner<3, 3>();
+            bond.rotation_b = placement_b.topLeftCorner<3, 3>();
+            bond.law = std::move(law);
+            bond.angular_law = std::move(angular_law);
+            return bond;
+          },
+          nb::arg("a"), nb::arg("placement_a"), nb::arg("b"), nb::arg("placement_b"), nb::arg("law"),
+          nb::arg("angular_law"));
+
+  nb::class_<World>(m, "World")
+      .def(nb::new_(&make_world), nb::arg("robot"), nb::arg("points"), nb::arg("surfaces"), nb::arg("bonds"),
+           nb::arg("slots"))
+      .def_prop_ro("contacts",
+                   [](const World& self) {
+                     std::vector<std::pair<std::size_t, int>> contacts;
+                     for (const World::Contact& each : self.contacts()) contacts.emplace_back(each.point, each.surface);
+                     return contacts;
+                   })
+      .def_prop_ro("packed_size", &World::packed_size)
+      .def_prop_ro("tangent_size", &World::tangent_size)
+      .def(
+          "plus",
+          [](const World& self, const VectorXd& x, const VectorXd& dx) {
+            if (dx.size() != self.tangent_size()) throw std::invalid_argument("dx has the wrong size");
+            State result;
+            self.plus(unpacked(self, x), dx, result);
+            return packed(self, result);
+          },
+          nb::arg("x"), nb::arg("dx"))
+      .def(
+          "minus",
+          [](const World& self, const VectorXd& to, const VectorXd& from) {
+            VectorXd dx;
+            self.minus(unpacked(self, to), unpacked(self, from), dx);
+            return dx;
+          },
+          nb::arg("to"), nb::arg("from_"));
+}
+
+}  // namespace exposim

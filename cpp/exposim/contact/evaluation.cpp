@@ -1,0 +1,173 @@
+#include "exposim/contact/evaluation.hpp"
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <limits>
+
+#include "exposim/contact/bond_motion.hpp"
+#include "exposim/robot/forward_dynamics.hpp"
+#include "exposim/robot/kinematics.hpp"
+
+namespace exposim {
+
+using Eigen::Vector3d;
+
+namespace {
+
+void update_motions(const World& world, RobotData& data, Instant& instant) {
+  State& state = instant.state;
+  update_kinematics(data, state.q, state.v);
+  instant.motions.resize(world.strands());
+  state.memory.resize(world.strands());
+  for (std::size_t i = 0; i < world.contacts().size(); ++i) {
+    instant.motions[i] = contact_motion(world, data, world.contacts()[i].point, state.memory[i].surface);
+  }
+  for (std::size_t i = world.contacts().size(); i < world.strands(); ++i) {
+    update_bond(world, data, state, i, instant.motions[i], state.memory[i]);
+  }
+}
+
+void update_forces(const World& world, Instant& instant) {
+  instant.active.clear();
+  instant.lam.resize(3 * static_cast<Eigen::Index>(world.strands()));
+  for (std::size_t i = 0; i < world.strands(); ++i) {
+    const Memory& memory = instant.state.memory[i];
+    if (memory.active()) {
+      instant.active.push_back(i);
+      instant.force(i) = world.law(i, memory.surface).force(instant.motions[i], memory);
+    } else {
+      instant.force(i).setZero();
+    }
+  }
+}
+
+/// A slot of the point that touches nothing, or the end.
+std::size_t free_slot(const World& world, const State& state, std::size_t point) {
+  std::size_t slot = world.first_contact(point);
+  while (slot < world.end_contact(point) && state.memory[slot].surface >= 0) ++slot;
+  return slot;
+}
+
+bool has_slot(const World& world, const State& state, std::size_t point, int surface) {
+  for (std::size_t slot = world.first_contact(point); slot < world.end_contact(point); ++slot) {
+    if (state.memory[slot].surface == surface) return true;
+  }
+  return false;
+}
+
+/// Gives a slot to every surface that a point touches.
+void take_slots(const World& world, const RobotData& data, Instant& instant) {
+  State& state = instant.state;
+  for (std::size_t point = 0; point < world.points().size(); ++point) {
+    if (world.points()[point].bilateral) continue;
+    const ContactPoint& shape = world.robot().points()[point];
+    const Vector3d centre = world_position(data, shape.joint, shape.position);
+    for (int k = 0; k < static_cast<int>(world.surfaces().size()); ++k) {
+      if (world.surfaces()[static_cast<std::size_t>(k)].surface->distance(centre) > shape.radius) continue;
+      if (has_slot(world, state, point, k)) continue;
+      const std::size_t slot = free_slot(world, state, point);
+      if (slot == world.end_contact(point)) {
+        ++instant.overflows;
+        continue;
+      }
+      state.memory[slot] = Memory{k, Mode::kOpen, 0.0, Vector3d::Zero()};
+      instant.motions[slot] = contact_motion(world, data, point, k);
+    }
+  }
+}
+
+void apply_laws(const World& world, const RobotData& data, Instant& instant) {
+  State& state = instant.state;
+  instant.overflows = 0;
+  if (world.has_free_slots()) take_slots(world, data, instant);
+  for (std::size_t i = 0; i < world.contacts().size(); ++i) {
+    Memory& memory = state.memory[i];
+    const std::size_t point = world.contacts()[i].point;
+    if (memory.surface < 0) continue;
+    world.contact_law(point, memory.surface).commit(instant.motions[i], memory);
+    if (world.has_free_slots() && !memory.active()) memory = Memory{};
+  }
+}
+
+}  // namespace
+
+Motion contact_motion(const World& world, const RobotData& data, std::size_t point, int surface) {
+  const ContactPoint& shape = world.robot().points()[point];
+  const PointMotion centre = point_motion(data, shape.joint, shape.position);
+  Motion motion;
+  motion.dc = centre.velocity;
+  if (surface < 0) {
+    motion.phi = world.points()[point].bilateral ? 0.0 : std::numeric_limits<double>::infinity();
+    motion.n = Vector3d::UnitZ();
+    motion.p = centre.position;
+    motion.dp = centre.velocity;
+    motion.arm.setZero();
+    return motion;
+  }
+  const Surface& touched = *world.surfaces()[static_cast<std::size_t>(surface)].surface;
+  const Touch touch = touched.query(centre.position);
+  motion.phi = touch.phi - shape.radius;
+  motion.n = touch.n;
+  motion.arm = -shape.radius * touch.n;
+  motion.p = centre.position + motion.arm;
+  motion.dp = centre.velocity + centre.omega.cross(motion.arm);
+  motion.curved = !touched.is_flat();
+  motion.curvature = touch.curvature;
+  return motion;
+}
+
+void evaluate(const World& world, RobotData& data, Instant& instant) {
+  update_motions(world, data, instant);
+  update_forces(world, instant);
+  instant.overflows = 0;
+}
+
+void start(const World& world, RobotData& data, const Eigen::VectorXd& q, const Eigen::VectorXd& v, Instant& instant) {
+  State& state = instant.state;
+  state.t = 0.0;
+  state.q = q;
+  state.v = v;
+  state.memory.assign(world.strands(), Memory{});
+  for (std::size_t i = 0; i < world.contacts().size(); ++i) state.memory[i].surface = world.contacts()[i].surface;
+  update_motions(world, data, instant);
+  for (std::size_t i = 0; i < world.contacts().size(); ++i) {
+    const World::Point& point = world.points()[world.contacts()[i].point];
+    if (!point.bilateral) continue;
+    state.memory[i].mode = Mode::kBound;
+    if (point.anchor) state.memory[i].s = instant.motions[i].p - *point.anchor;
+  }
+  apply_laws(world, data, instant);
+  update_forces(world, instant);
+}
+
+void commit(const World& world, RobotData& data, const Instant& before, const std::vector<Followed>* followed,
+            Instant& next) {
+  update_motions(world, data, next);
+  for (std::size_t i = 0; i < world.contacts().size(); ++i) {
+    Memory& memory = next.state.memory[i];
+    if (!memory.active()) continue;
+    if (!followed || !(*followed)[i].yes) {
+      carry(before.motions[i].p, before.motions[i].n, next.motions[i], memory);
+    } else if (!memory.slipping()) {
+      carry((*followed)[i].p, (*followed)[i].n, next.motions[i], memory);
+    }
+  }
+  apply_laws(world, data, next);
+  update_forces(world, next);
+}
+
+const Eigen::VectorXd& acceleration(const World& world, RobotData& data, const Instant& instant, const Input& input) {
+  update_kinematics(data, instant.state.q, instant.state.v);
+  clear_forces(data);
+  for (const std::size_t i : instant.active) {
+    const Vector3d lam = instant.force(i);
+    if (i < world.contacts().size()) {
+      add_force(data, world.robot().points()[world.contacts()[i].point].joint, instant.motions[i].p, lam);
+    } else {
+      add_bond_force(world, i, instant.motions[i], lam, data);
+    }
+  }
+  return acceleration(data, instant.state.q, instant.state.v, input);
+}
+
+}  // namespace exposim

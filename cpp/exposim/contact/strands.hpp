@@ -1,0 +1,54 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <utility>
+#include <vector>
+
+#include "exposim/instant.hpp"
+#include "exposim/robot/robot_data.hpp"
+#include "exposim/world.hpp"
+
+namespace exposim {
+
+/// Up to three rows of an element that takes part in a step: what it is, how it starts.
+struct Strand {
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  std::size_t index;  ///< in the instant; kNone: an open contact that would find no slot of its point free
+  Rows rows;
+  std::size_t a, b;          ///< joints of its two bodies, 0 the world; for a coordinate `b` is where it stands in v
+  Eigen::Vector3d position;  ///< of the point, or of the centre of its sphere, in a's frame [m]
+  const Law* law;
+  Motion motion;
+  Memory memory;
+};
+
+/// The strands of a step: those that touch or are bound, in the order of the instant; then open contacts that may close
+/// within dt, none of which travels further than its speed and the largest acceleration let it.
+class StrandList {
+ public:
+  StrandList() = default;
+  StrandList(std::vector<Strand> strands, std::size_t active) : strands_(std::move(strands)), active_(active) {}
+
+  /// @param max_acceleration of an open contact towards a surface [m/s²]; negative: open contacts are left out.
+  void gather(const World& world, RobotData& data, const Instant& instant, double dt, double max_acceleration);
+  /// Turns contacts with curved surfaces to the normal where they will be after h: gap, its rate and stretch go along.
+  void turn_ahead(const World& world, double h);
+
+  const std::vector<Strand>& all() const { return strands_; }
+  /// How many of them touch or are bound.
+  std::size_t active() const { return active_; }
+
+ private:
+  void add(const World& world, const Instant& instant, std::size_t index);
+  void add_open(const World& world, std::size_t index, std::size_t point, int surface, const Motion& motion);
+
+  std::vector<Strand> strands_;
+  std::vector<std::size_t> taken_;  // slots that open contacts would take
+  std::size_t active_ = 0;
+};
+
+/// Lowest value of φ + dφ t + a t²/2 for 0 ≤ t ≤ dt.
+double lowest_gap(double phi, double dphi, double a, double dt);
+
+}  // namespace exposim

@@ -1,0 +1,193 @@
+#include "exposim/expo/resolver.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "exposim/thresholds.hpp"
+
+namespace exposim {
+
+using Eigen::Index;
+using Eigen::Vector3d;
+
+namespace {
+
+/// Alexander's L-stable method: stages at γ and 1, the second one is the result.
+const double kGamma = 1.0 - std::sqrt(0.5);
+
+int most_events(std::size_t strands) {
+  return thresholds::kEventsPerStep +
+         thresholds::kEventsPerContact * std::min(thresholds::kMostCounted, static_cast<int>(strands));
+}
+
+/// Where a quantity that is linear in time falls from `from` to `to` within h, if it becomes negative; else h.
+double crossing(double from, double to, double h) { return to < 0.0 && from > 0.0 ? h * from / (from - to) : h; }
+
+/// When an open contact closes within h, by a parabola; else h.
+double closing(const Phase& phase, const Vector3d& dp_end, double h) {
+  const double phi = phase.gap(), dphi = phase.n.dot(phase.dp);
+  const double a = (phase.n.dot(dp_end) - dphi) / h;
+  if (phi <= 0.0) return 0.0;
+  if (lowest_gap(phi, dphi, a, h) > 0.0) return h;
+  return std::min(h, 2.0 * phi / (std::sqrt(std::max(0.0, dphi * dphi - 2.0 * a * phi)) - dphi));
+}
+
+}  // namespace
+
+void Resolver::resolve(const StiffSystem& system, const StrandList& strands, double dt, int micro_steps) {
+  start(system, strands);
+  info_ = {};
+  unchanged_ = std::none_of(tracks_.begin(), tracks_.end(), [](const Track& track) {
+    return track.phase.mode == Mode::kSlipping || track.phase.mode == Mode::kIdle;
+  });
+  const int most = most_events(tracks_.size());
+  const double longest = dt / micro_steps, shortest = thresholds::kShortestShare * dt;
+  double left = dt;
+  while (left > 1e-12 * dt) {
+    const double count = std::max(1.0, std::ceil(left / longest - 1e-6));
+    const double h = left / count;
+    for (double done = 0.0; done < count; done += 1.0) {
+      attempt(system, h);
+      const bool locate = info_.events < most;
+      const double until = locate ? next_event(h) : h;
+      const bool event = until < (1.0 - 1e-9) * h;
+      if (event && until > shortest) attempt(system, until);
+      const double taken = !event ? h : until > shortest ? until : 0.0;
+      if (taken > 0.0) accept(taken);
+      left -= taken;
+      if (update_modes(event, dt - left)) {
+        factored_for_ = -1.0;
+        unchanged_ = false;
+        info_.limited |= !locate;
+      }
+      if (!event) continue;
+      ++info_.events;
+      break;  // a new grid for what is left
+    }
+  }
+  info_.resolved = !unchanged_;
+  for (Track& track : tracks_) {
+    track.lam_bar /= dt;
+    track.lam_bar2 *= 2.0 / (dt * dt);
+  }
+}
+
+void Resolver::start(const StiffSystem& system, const StrandList& strands) {
+  tracks_.resize(strands.all().size());
+  events_.clear();
+  events_.reserve(4 * static_cast<std::size_t>(most_events(tracks_.size())));
+  for (std::size_t k = 0; k < tracks_.size(); ++k) {
+    const Strand& strand = strands.all()[k];
+    Track& track = tracks_[k];
+    track.row = &system.rows()[k];
+    track.law = strand.law;
+    track.due = false;
+    track.moved.setZero();
+    track.lam_bar.setZero();
+    track.lam_bar2.setZero();
+    Phase& phase = track.phase;
+    phase.mode = strand.memory.mode;
+    phase.n = strand.motion.n;
+    phase.phi0 = strand.memory.phi0;
+    phase.delta = displacement(strand.motion, strand.memory);
+    phase.dp = strand.motion.dp;
+    phase.compliance = system.Upsilon(*track.row, *track.row) * phase.n;
+    track.law->begin(phase);
+  }
+  factored_for_ = -1.0;
+}
+
+void Resolver::factor(const StiffSystem& system, double h) {
+  const double g = kGamma * h;
+  const Index r = system.Upsilon_block().rows();
+  stiffness_.setZero(r, r);
+  for (Track& track : tracks_) {
+    track.Q = g * (track.phase.B + g * track.phase.K);
+    system.add_stiffness(*track.row, track.Q, stiffness_);
+  }
+  factors_.factor_product(system.Upsilon_block(), stiffness_);
+  factored_for_ = h;
+}
+
+void Resolver::attempt(const StiffSystem& system, double h) {
+  const double g = kGamma * h;
+  if (factored_for_ != h) factor(system, h);
+  ++info_.micro_steps;
+
+  // First stage: v1 = v + g a1, p1 = p + g v1.
+  wrench_.setZero(system.Upsilon_block().rows());
+  for (Track& track : tracks_) {
+    const Phase& phase = track.phase;
+    const Vector3d& c = track.row->ddp_bar;
+    track.lam1 = phase.lam - g * (phase.K * (phase.dp + g * c) + phase.B * c);
+    system.add_wrench(*track.row, track.lam1, wrench_);
+  }
+  alpha_.noalias() = system.Upsilon_block().lazyProduct(wrench_);
+  factors_.solve_in_place(alpha_);
+  // Second stage: v2 = v + (h − g) a1 + g a2, p2 = p + (h − g) v1 + g v2.
+  wrench_.setZero();
+  for (Track& track : tracks_) {
+    const Phase& phase = track.phase;
+    const Vector3d& c = track.row->ddp_bar;
+    const Vector3d pushed = system.motion_of(*track.row, alpha_);
+    track.lam1 -= track.Q * pushed;
+    const Vector3d a1 = c + pushed, v1 = phase.dp + g * a1;
+    track.dp_end = phase.dp + (h - g) * a1;       // without a2 so far
+    track.way = (h - g) * v1 + g * track.dp_end;  // likewise
+    track.lam2 = phase.lam - phase.K * (track.way + g * g * c) - phase.B * (track.dp_end - phase.dp + g * c);
+    system.add_wrench(*track.row, track.lam2, wrench_);
+  }
+  alpha_.noalias() = system.Upsilon_block().lazyProduct(wrench_);
+  factors_.solve_in_place(alpha_);
+  for (Track& track : tracks_) {
+    const Vector3d pushed = system.motion_of(*track.row, alpha_);
+    const Vector3d a2 = track.row->ddp_bar + pushed;
+    track.lam2 -= track.Q * pushed;
+    track.dp_end += g * a2;
+    track.way += g * g * a2;
+  }
+}
+
+double Resolver::next_event(double h) {
+  double first = h;
+  for (Track& track : tracks_) {
+    const Phase& phase = track.phase;
+    if (phase.mode == Mode::kOpen) {
+      track.event = closing(phase, track.dp_end, h);
+    } else {
+      const Margins now = track.law->margins(phase, phase.delta, phase.dp, phase.lam);
+      const Margins then = track.law->margins(phase, phase.delta + track.way, track.dp_end, track.lam2);
+      track.event = std::min(crossing(now[0], then[0], h), crossing(now[1], then[1], h));
+    }
+    first = std::min(first, track.event);
+  }
+  for (Track& track : tracks_) {
+    track.due = track.event < h && track.event <= first + thresholds::kSimultaneous * h;
+  }
+  return first;
+}
+
+void Resolver::accept(double h) {
+  const double g = kGamma;
+  for (Track& track : tracks_) {
+    track.lam_bar2 += h * (track.lam_bar + h * (2.0 * g * (1.0 - g) * track.lam1 + g * g * track.lam2));
+    track.lam_bar += h * ((1.0 - g) * track.lam1 + g * track.lam2);
+    track.phase.delta += track.way;
+    track.phase.dp = track.dp_end;
+    track.moved += track.way;
+  }
+}
+
+bool Resolver::update_modes(bool at_event, double t) {
+  bool changed = false;
+  for (std::size_t k = 0; k < tracks_.size(); ++k) {
+    Track& track = tracks_[k];
+    const Mode before = track.phase.mode;
+    changed |= track.law->update(track.phase, at_event && track.due);
+    track.due = false;
+    if (track.phase.mode != before) events_.push_back({t, k, before, track.phase.mode});
+  }
+  return changed;
+}
+
+}  // namespace exposim

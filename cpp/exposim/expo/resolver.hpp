@@ -1,0 +1,75 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "exposim/contact/strands.hpp"
+#include "exposim/event.hpp"
+#include "exposim/expo/system.hpp"
+#include "exposim/kernels/identity_plus.hpp"
+#include "exposim/step.hpp"
+
+namespace exposim {
+
+/// Follows the strands through a step by their laws, in contact space.
+///
+///   p̈ = Υ λ(p, ṗ) + p̈̄,   Υ and p̈̄ frozen;   λ by the law of each strand
+///
+/// Micro-steps by the L-stable SDIRK method of second order (Alexander 1977), in which each strand is linear: it stays
+/// what it is, and a slipping one keeps its direction up to first order. A micro-step in which a strand changes is
+/// shortened to end there. Stable however stiff the strands are, and of bounded work.
+class Resolver {
+ public:
+  /// @param micro_steps of a step in which nothing is located.
+  void resolve(const StiffSystem& system, const StrandList& strands, double dt, int micro_steps);
+
+  // Of the strands, in their order:
+  const Eigen::Vector3d& lam_bar(std::size_t k) const { return tracks_[k].lam_bar; }
+  const Eigen::Vector3d& lam_bar2(std::size_t k) const { return tracks_[k].lam_bar2; }
+  /// Memory at the end, without the surface; how far the strand has come, and its velocity.
+  Memory end(std::size_t k) const { return tracks_[k].law->end(tracks_[k].phase); }
+  const Eigen::Vector3d& moved(std::size_t k) const { return tracks_[k].moved; }
+  const Eigen::Vector3d& velocity(std::size_t k) const { return tracks_[k].phase.dp; }
+
+  const TransitionInfo& info() const { return info_; }
+  /// Changes of mode, in the order of time; `strand` counts the strands given.
+  const std::vector<Event>& events() const { return events_; }
+  /// Whether all strands stayed what they were, open or holding: then the closed form is exact.
+  bool unchanged() const { return unchanged_; }
+
+ private:
+  /// A strand on its way through the step.
+  struct Track {
+    const StiffSystem::Row* row;
+    const Law* law;
+    Phase phase;
+    bool due;                           ///< the event that ends this micro-step is its own
+    double event;                       ///< when it changes within the micro-step [s]
+    Eigen::Matrix3d Q;                  ///< −∂λ/∂p̈ within a stage
+    Eigen::Vector3d lam1, lam2;         ///< of the stages
+    Eigen::Vector3d way, dp_end;        ///< displacement in the micro-step, velocity at its end
+    Eigen::Vector3d moved;              ///< displacement since the start of the step
+    Eigen::Vector3d lam_bar, lam_bar2;  ///< single and double integral of λ; at the end the averages
+  };
+
+  void start(const StiffSystem& system, const StrandList& strands);
+  /// Tries a micro-step of h from where all tracks are.
+  void attempt(const StiffSystem& system, double h);
+  void factor(const StiffSystem& system, double h);
+  /// When the first strand changes within the micro-step of h just tried; h if none does.
+  double next_event(double h);
+  void accept(double h);
+  /// Updates all modes. @return whether the linear terms of any strand changed.
+  bool update_modes(bool at_event, double t);
+
+  std::vector<Track> tracks_;
+  std::vector<Event> events_;
+  TransitionInfo info_;
+  bool unchanged_ = true;
+  double factored_for_ = -1.0;  // h of the factors below; negative if a mode has changed since
+  Eigen::MatrixXd stiffness_;
+  IdentityPlus factors_;
+  Eigen::VectorXd wrench_, alpha_;
+};
+
+}  // namespace exposim

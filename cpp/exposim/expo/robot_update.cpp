@@ -1,0 +1,29 @@
+#include "exposim/expo/robot_update.hpp"
+
+#include "exposim/robot/kinematics.hpp"
+#include "exposim/robot/mass_matrix.hpp"
+
+namespace exposim {
+
+void RobotUpdate::clear(const StiffSystem& system) {
+  wrenches_.setZero(system.blocks().empty() ? 0 : system.Y().cols(), 2);
+}
+
+void RobotUpdate::add(const StiffSystem& system, const StiffSystem::Row& row, const Eigen::Vector3d& lam,
+                      const Eigen::Vector3d& lam2) {
+  system.add_wrench(row, lam, wrenches_.col(0));
+  system.add_wrench(row, lam2, wrenches_.col(1));
+}
+
+void RobotUpdate::apply(const RobotData& data, const StiffSystem& system, const State& state, double dt,
+                        Eigen::VectorXd& q, Eigen::VectorXd& v) {
+  dv_.resize(state.v.size(), 2);
+  dv_.colwise() = system.w();
+  if (wrenches_.rows() > 0) dv_.noalias() += system.Y() * wrenches_;
+  solve_Lt_in_place(data, dv_);  // M⁻¹(u + Jᵀλ) = L⁻ᵀ(w + Y Gᵀλ)
+  v = state.v + dt * dv_.col(0);
+  dq_ = dt * (state.v + 0.5 * dt * dv_.col(1));
+  integrate(data.robot(), state.q, dq_, q);
+}
+
+}  // namespace exposim

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <Eigen/Core>
+
+#include "exposim/expo/system.hpp"
+#include "exposim/state.hpp"
+
+namespace exposim {
+
+/// Moves the robot by averages of the stiff forces.
+///
+///   v⁺ = v + dt M⁻¹(u + Jᵀλ̄),      q⁺ = q ⊕ (dt v + dt²/2 M⁻¹(u + Jᵀλ̄̄))           (eq:state_int_friction2)
+class RobotUpdate {
+ public:
+  /// No forces.
+  void clear(const StiffSystem& system);
+  /// The averages of a strand.
+  void add(const StiffSystem& system, const StiffSystem::Row& row, const Eigen::Vector3d& lam,
+           const Eigen::Vector3d& lam2);
+  /// q and v after dt from those of a state.
+  void apply(const RobotData& data, const StiffSystem& system, const State& state, double dt, Eigen::VectorXd& q,
+             Eigen::VectorXd& v);
+
+ private:
+  Eigen::MatrixX2d wrenches_;  // Gᵀλ̄ and Gᵀλ̄̄
+  Eigen::MatrixX2d dv_;        // the accelerations that they give
+  Eigen::VectorXd dq_;
+};
+
+}  // namespace exposim

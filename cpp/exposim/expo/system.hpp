@@ -1,0 +1,122 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <Eigen/Geometry>
+#include <vector>
+
+#include "exposim/contact/strands.hpp"
+#include "exposim/expo/block.hpp"
+#include "exposim/robot/input.hpp"
+#include "exposim/robot/robot_data.hpp"
+
+namespace exposim {
+
+/// The stiff strands of a step as a linear system, with Υ and p̈̄ frozen; beside them, open contacts that may close.
+///
+///   Δp̈ = −Υ (K Δp + B Δṗ) + p̈̄,    λ = −K Δp − B Δṗ                       (eq:contact_dyn, eq:contact_forces)
+///
+/// Strands between the same two bodies move with the six coordinates of their block: J_i = G_i J_block,
+/// Υ = G Υ_block Gᵀ. A block of one point has the point's three coordinates, and G_i = I; a joint coordinate is a block
+/// of one. With M = LLᵀ, Y = L⁻¹J_blockᵀ and w = L⁻¹u: Υ_block = YᵀY, and the acceleration of the blocks without stiff
+/// forces is Yᵀw (plus what is in J̇v).
+class StiffSystem {
+ public:
+  /// A strand in the system.
+  struct Row {
+    std::size_t block;    ///< index in blocks()
+    Rows rows;            ///< which of the block's coordinates it feels
+    Eigen::Vector3d arm;  ///< from the block's origin
+    Eigen::Matrix3d K, B;
+    double K_max, B_max;                ///< their largest eigenvalues
+    Eigen::Vector3d delta_p, delta_dp;  ///< x(0)
+    Eigen::Vector3d ddp_bar;
+  };
+
+  StiffSystem() = default;
+  /// A system given by its terms, three coordinates to a strand, every strand a block of its own; K, B diagonal.
+  StiffSystem(const Eigen::MatrixXd& Upsilon, const Eigen::VectorXd& K, const Eigen::VectorXd& B,
+              const Eigen::VectorXd& ddp_bar, const Eigen::VectorXd& x0);
+
+  /// Evaluates all terms for the strands of an instant.
+  /// @param middle where the terms are taken, if that is not the instant itself.
+  struct Middle {
+    const Eigen::VectorXd& q;
+    const Eigen::VectorXd& v;
+  };
+  void update(RobotData& data, const StrandList& strands, const State& state, const Input& input,
+              const Middle* middle = nullptr);
+
+  /// Evaluates what depends on velocity again, at another one.
+  void update_bias(RobotData& data, const StrandList& strands, const Input& input, const Eigen::VectorXd& q,
+                   const Eigen::VectorXd& v);
+
+  /// Those with active strands come first.
+  const std::vector<Block>& blocks() const { return blocks_; }
+  /// Coordinates of the blocks with active strands.
+  Eigen::Index active_size() const { return active_size_; }
+  std::size_t active_blocks() const { return active_blocks_; }
+  /// One for every strand: active ones, then open ones, whose Δp and Δṗ mean nothing.
+  const std::vector<Row>& rows() const { return rows_; }
+  std::size_t active() const { return active_; }
+  const Eigen::MatrixXd& Upsilon_block() const { return Upsilon_block_; }
+  const RowMatrixXd& Y() const { return Y_; }
+  const Eigen::VectorXd& w() const { return w_; }
+
+  /// G_i x: motion of a strand for a motion x of the blocks' coordinates.
+  template <typename Vector>
+  Eigen::Vector3d motion_of(const Row& row, const Vector& x) const {
+    const Block& block = blocks_[row.block];
+    if (block.size == 1) return {x(block.first), 0.0, 0.0};
+    if (row.rows == Rows::kAngular) return x.template segment<3>(block.first + 3);
+    const Eigen::Vector3d linear = x.template segment<3>(block.first);
+    if (block.size == 3) return linear;
+    return linear + Eigen::Vector3d(x.template segment<3>(block.first + 3)).cross(row.arm);
+  }
+  /// x += G_iᵀ f: the wrench on the blocks of a force f of a strand.
+  template <typename Vector>
+  void add_wrench(const Row& row, const Eigen::Vector3d& f, Vector&& x) const {
+    const Block& block = blocks_[row.block];
+    if (block.size == 1) {
+      x(block.first) += f.x();
+    } else if (row.rows == Rows::kAngular) {
+      x.template segment<3>(block.first + 3) += f;
+    } else {
+      x.template segment<3>(block.first) += f;
+      if (block.size == 6) x.template segment<3>(block.first + 3) += row.arm.cross(f);
+    }
+  }
+  /// matrix += GᵀQG of a strand, in the rows and columns of its block.
+  void add_stiffness(const Row& row, const Eigen::Matrix3d& Q, Eigen::MatrixXd& matrix) const;
+  /// G_i of a strand, 3 × its block's size, in the left columns.
+  Eigen::Matrix<double, 3, 6> G(const Row& row) const;
+
+  /// Force of a holding strand after h, if no stiff force acted until then.
+  Eigen::Vector3d force_ahead(const Row& row, double h) const {
+    const Eigen::Vector3d delta_dp = row.delta_dp + h * row.ddp_bar;
+    return -row.K * (row.delta_p + h * delta_dp) - row.B * delta_dp;
+  }
+  /// Υ between two strands, 3 × 3.
+  Eigen::Matrix3d Upsilon(const Row& i, const Row& j) const;
+
+  /// A and [b x0] of eq:contact_dyn for the stacked active strands, without use of the blocks: the paper's system.
+  void full_system(Eigen::MatrixXd& A, Eigen::MatrixXd& b_x0) const;
+
+ private:
+  void group(const RobotData& data, const StrandList& strands, bool at_start);
+  /// Puts a strand in its block, which is new if it is the first one there.
+  void place(const Strand& strand, Row& row);
+  void update_jacobians(const RobotData& data, Eigen::Index nv);
+  /// p̈̄ from w and the drift of the strands.
+  void update_free_accelerations(const RobotData& data, const StrandList& strands);
+
+  std::vector<Block> blocks_;
+  std::vector<Row> rows_;
+  std::size_t active_ = 0, active_blocks_ = 0;
+  Eigen::Index active_size_ = 0;
+  std::vector<Eigen::Index> dofs_;  // that move any block: the nonzero rows of Y, ascending
+  RowMatrixXd Y_, products_;
+  Eigen::MatrixXd Upsilon_block_;
+  Eigen::VectorXd w_, acceleration_;
+};
+
+}  // namespace exposim

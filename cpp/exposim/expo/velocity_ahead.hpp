@@ -1,0 +1,24 @@
+#pragma once
+
+#include <Eigen/Core>
+
+#include "exposim/contact/strands.hpp"
+#include "exposim/expo/system.hpp"
+#include "exposim/kernels/identity_plus.hpp"
+
+namespace exposim {
+
+/// A velocity a little ahead, by the implicit Euler method in contact space: what is stiff does not blow up.
+class VelocityAhead {
+ public:
+  /// v after h, from the velocity at the start.
+  void predict(const RobotData& data, const StiffSystem& system, const StrandList& strands,
+               const Eigen::VectorXd& start, double h, Eigen::VectorXd& v);
+
+ private:
+  Eigen::MatrixXd stiffness_;
+  IdentityPlus factors_;
+  Eigen::VectorXd wrench_, alpha_;
+};
+
+}  // namespace exposim

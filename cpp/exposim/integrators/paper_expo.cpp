@@ -1,0 +1,66 @@
+#include "exposim/integrators/paper_expo.hpp"
+
+#include "exposim/expo/robot_update.hpp"
+#include "exposim/expo/system.hpp"
+
+namespace exposim {
+
+using Eigen::Vector3d;
+
+namespace {
+
+constexpr double kNoneNear = -1.0;
+
+struct PaperScratch final : Scratch {
+  explicit PaperScratch(const ContactKernel& kernel) : averages(kernel) {}
+
+  StrandList strands;
+  StiffSystem system;
+  ForceAverages averages;
+  RobotUpdate update;
+};
+
+}  // namespace
+
+std::shared_ptr<const Law> PaperExpo::contact_law(const Material& material) const {
+  return std::make_shared<PaperContact>(material, options_.anchor_rule, options_.projection);
+}
+
+std::unique_ptr<Scratch> PaperExpo::make_scratch() const { return std::make_unique<PaperScratch>(options_.kernel); }
+
+void PaperExpo::step(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
+                     Step& step) const {
+  auto& scratch = static_cast<PaperScratch&>(*workspace.scratch);
+  StiffSystem& system = scratch.system;
+  step.clear(world.strands());
+  step.next.state.memory = now.state.memory;
+  {
+    const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
+    scratch.strands.gather(world, workspace.robot, now, dt, kNoneNear);
+    system.update(workspace.robot, scratch.strands, now.state, input);
+  }
+  if (system.active() > 0) {
+    const Profiler::Scope scope(workspace.profiler, Stage::kKernel);
+    scratch.averages.compute(system, dt);
+    step.kernel = scratch.averages.info();
+  }
+  {
+    const Profiler::Scope scope(workspace.profiler, Stage::kIntegration);
+    scratch.update.clear(system);
+    for (std::size_t k = 0; k < system.active(); ++k) {
+      const Strand& strand = scratch.strands.all()[k];
+      const Vector3d lam_pr = strand.law->project(scratch.averages.lam_bar(k), strand.motion.n);
+      Vector3d lam_pr2 = lam_pr;
+      if (options_.position_update == PositionUpdate::kDoubleAverage) {
+        lam_pr2 = strand.law->project(scratch.averages.lam_bar2(k), strand.motion.n);
+      }
+      scratch.update.add(system, system.rows()[k], lam_pr, lam_pr2);
+      step.lam.segment<3>(3 * static_cast<Eigen::Index>(strand.index)) = lam_pr;
+      step.lam2.segment<3>(3 * static_cast<Eigen::Index>(strand.index)) = lam_pr2;
+    }
+    scratch.update.apply(workspace.robot, system, now.state, dt, step.next.state.q, step.next.state.v);
+  }
+  finish(world, workspace, now, nullptr, dt, step);
+}
+
+}  // namespace exposim

@@ -1,0 +1,42 @@
+#include "exposim/robot/forward_dynamics.hpp"
+
+#include <pinocchio/algorithm/aba.hpp>
+
+#include "exposim/robot/pinocchio_data.hpp"
+
+namespace exposim {
+
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+void clear_forces(RobotData& data) {
+  for (pinocchio::Force& force : data.pinocchio().forces) force.setZero();
+  data.pinocchio().joint_forces.setZero();
+}
+
+void add_force(RobotData& data, std::size_t joint, const Vector3d& p, const Vector3d& force) {
+  RobotData::Pinocchio& pin = data.pinocchio();
+  const pinocchio::SE3& oMi = pin.data.oMi[joint];
+  const Vector3d local_force = oMi.rotation().transpose() * force;
+  pin.forces[joint].linear() += local_force;
+  pin.forces[joint].angular() += oMi.actInv(p).cross(local_force);
+}
+
+void add_torque(RobotData& data, std::size_t joint, const Vector3d& torque) {
+  RobotData::Pinocchio& pin = data.pinocchio();
+  pin.forces[joint].angular() += pin.data.oMi[joint].rotation().transpose() * torque;
+}
+
+void add_joint_force(RobotData& data, Eigen::Index dof, double force) { data.pinocchio().joint_forces(dof) += force; }
+
+const VectorXd& acceleration(RobotData& data, const VectorXd& q, const VectorXd& v, const Input& input) {
+  RobotData::Pinocchio& pin = data.pinocchio();
+  for (const ExternalWrench& wrench : input.wrenches) {
+    add_force(data, wrench.joint, pin.data.oMi[wrench.joint].act(wrench.position), wrench.force);
+    add_torque(data, wrench.joint, wrench.torque);
+  }
+  pin.tau = input.tau - pin.model.damping.cwiseProduct(v) + pin.joint_forces;
+  return pinocchio::aba(pin.model, pin.data, ConstRef(q), ConstRef(v), ConstRef(pin.tau), pin.forces);
+}
+
+}  // namespace exposim

@@ -1,0 +1,15 @@
+#include "exposim/robot/robot_data.hpp"
+
+#include <utility>
+
+#include "exposim/robot/pinocchio_data.hpp"
+
+namespace exposim {
+
+RobotData::RobotData(std::shared_ptr<const Robot> robot)
+    : robot_(std::move(robot)), pinocchio_(std::make_unique<Pinocchio>(robot_->pinocchio().model)) {}
+
+RobotData::RobotData(RobotData&&) noexcept = default;
+RobotData::~RobotData() = default;
+
+}  // namespace exposim

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+
+#include "exposim/robot/robot.hpp"
+
+namespace exposim {
+
+using RowMatrixXd = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// One thread's memory for the rigid-body terms of a robot.
+///
+///   M(q) v̇ = u(q, v) + Jᵀλ,    u = Sᵀτ − d∘v + Jₑᵀwₑ − h(q, v)                      (eq:robot_dyn)
+///
+/// The terms are computed and read by the functions of kinematics.hpp, mass_matrix.hpp, jacobians.hpp,
+/// forward_dynamics.hpp and derivatives.hpp; each says which update it reads from.
+class RobotData {
+ public:
+  explicit RobotData(std::shared_ptr<const Robot> robot);
+  RobotData(RobotData&&) noexcept;
+  ~RobotData();
+
+  const Robot& robot() const { return *robot_; }
+
+  struct Pinocchio;  // robot/pinocchio_data.hpp
+  Pinocchio& pinocchio() { return *pinocchio_; }
+  const Pinocchio& pinocchio() const { return *pinocchio_; }
+
+ private:
+  std::shared_ptr<const Robot> robot_;
+  std::unique_ptr<Pinocchio> pinocchio_;
+};
+
+}  // namespace exposim

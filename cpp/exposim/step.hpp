@@ -1,0 +1,51 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "exposim/event.hpp"
+#include "exposim/instant.hpp"
+#include "exposim/kernels/integrals.hpp"
+
+namespace exposim {
+
+/// What became of contacts that might change within a step.
+struct TransitionInfo {
+  bool resolved = false;  ///< contacts changed or slipped: the step was followed in contact space
+  int micro_steps = 0;    ///< more than none if a change could not be ruled out beforehand
+  int events = 0;         ///< instants at which landings, lift-offs, slips and sticks were located
+  bool limited = false;   ///< more events than are located in one step: the rest took effect at the next micro-step
+};
+
+/// What Newton's method did in an implicit step.
+struct NewtonInfo {
+  int iterations = 0;
+  bool converged = true;
+  double residual = 0.0;  ///< ‖g‖ of the iterate kept
+};
+
+/// What a step leads to, and what it found on the way.
+struct Step {
+  Instant next;
+  bool diverged = false;  ///< next.state has q and v that are not finite, or absurd, and nothing else
+  /// Stiff forces that moved v and q [N], three rows to a strand: their averages and double averages over the step,
+  /// after projection. A scheme that holds the force constant has both the same.
+  Eigen::VectorXd lam, lam2;
+  std::vector<Event> events;
+  KernelInfo kernel;
+  NewtonInfo newton;
+  TransitionInfo transitions;
+
+  /// Nothing found, no forces.
+  void clear(std::size_t strands) {
+    diverged = false;
+    lam.setZero(3 * static_cast<Eigen::Index>(strands));
+    lam2.setZero(lam.size());
+    events.clear();
+    kernel = {};
+    newton = {};
+    transitions = {};
+  }
+};
+
+}  // namespace exposim

@@ -1,0 +1,270 @@
+#include "exposim/stiff/laws/coulomb_contact.hpp"
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <cmath>
+
+#include "exposim/stiff/laws/bilateral.hpp"
+#include "exposim/thresholds.hpp"
+
+namespace exposim {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+
+namespace {
+
+/// Turns the sliding direction to the velocity, if there is one.
+void aim(Phase& phase) {
+  const Vector3d velocity = tangent(phase.dp, phase.n);
+  if (velocity.norm() > thresholds::kNoSpeed) phase.slide = velocity;
+  const double norm = phase.slide.norm();
+  phase.slide = norm > 0.0 ? Vector3d(phase.slide / norm) : phase.n.unitOrthogonal();
+}
+
+Vector3d along_normal(const Phase& phase) { return phase.n.dot(phase.delta) * phase.n; }
+
+}  // namespace
+
+Matrix3d CoulombContact::stiffness(const Vector3d& n) const { return axisymmetric(material_.K_n, material_.K_t, n); }
+Matrix3d CoulombContact::damping(const Vector3d& n) const { return axisymmetric(material_.B_n, material_.B_t, n); }
+double CoulombContact::most_stiffness() const { return std::max(material_.K_n, material_.K_t); }
+double CoulombContact::most_damping() const { return std::max(material_.B_n, material_.B_t); }
+
+double CoulombContact::normal_force(const Vector3d& n, const Vector3d& delta, const Vector3d& dp) const {
+  return -material_.K_n * n.dot(delta) - material_.B_n * n.dot(dp);
+}
+
+Vector3d CoulombContact::holding_force(const Vector3d& n, const Vector3d& delta, const Vector3d& dp) const {
+  return -material_.K_t * delta - material_.B_t * dp -
+         ((material_.K_n - material_.K_t) * n.dot(delta) + (material_.B_n - material_.B_t) * n.dot(dp)) * n;
+}
+
+Mode CoulombContact::mode_of(const Vector3d& holding, const Vector3d& n) const {
+  const double lam_n = holding.dot(n);
+  if (lam_n <= 0.0) return Mode::kIdle;
+  return tangent(holding, n).norm() > material_.mu * lam_n ? Mode::kSlipping : Mode::kSticking;
+}
+
+Vector3d CoulombContact::project(const Vector3d& lam, const Vector3d& n) const {
+  const double lam_n = lam.dot(n);
+  if (lam_n <= 0.0) return Vector3d::Zero();
+  const Vector3d lam_t = lam - lam_n * n;
+  const double norm_t = lam_t.norm();
+  if (norm_t <= material_.mu * lam_n) return lam;
+  return lam_n * n + material_.mu * lam_n / norm_t * lam_t;
+}
+
+// At an instant.
+
+void CoulombContact::commit(const Motion& motion, Memory& memory) const {
+  if (motion.phi > 0.0) {
+    memory = Memory{memory.surface, Mode::kOpen, 0.0, Vector3d::Zero()};
+    return;
+  }
+  if (!memory.active()) {
+    memory.phi0 = rest_gap(motion.phi);
+    memory.s.setZero();
+  }
+  const Vector3d holding = holding_force(motion.n, memory.s + (motion.phi - memory.phi0) * motion.n, motion.dp);
+  memory.mode = mode_of(holding, motion.n);
+  if (memory.mode == Mode::kIdle) memory.s.setZero();
+  if (memory.mode == Mode::kSlipping) memory.s = -tangent(project(holding, motion.n), motion.n) / material_.K_t;
+}
+
+Vector3d CoulombContact::force(const Motion& motion, const Memory& memory) const {
+  if (!memory.active()) return Vector3d::Zero();
+  const Vector3d lam = holding_force(motion.n, displacement(motion, memory), displacement_rate(motion, memory));
+  return lam.dot(motion.n) > 0.0 ? lam : Vector3d::Zero();
+}
+
+void CoulombContact::force_derivatives(const Motion& motion, const Memory& carried, Matrix3d& dlam_dp,
+                                       Matrix3d& dlam_ddp) const {
+  const Vector3d& n = motion.n;
+  const Vector3d holding = holding_force(n, displacement(motion, carried), motion.dp);
+  const double lam_n = holding.dot(n);
+  if (motion.phi > 0.0 || lam_n <= 0.0) {
+    dlam_dp.setZero();
+    dlam_ddp.setZero();
+    return;
+  }
+  // A new anchor follows the point in the tangent plane.
+  dlam_dp = carried.active() ? Matrix3d(-stiffness(n)) : Matrix3d(-material_.K_n * n * n.transpose());
+  dlam_ddp = -damping(n);
+  const Vector3d lam_t = tangent(holding, n);
+  const double norm_t = lam_t.norm();
+  if (norm_t <= material_.mu * lam_n) return;
+  // λ = λ_n (n + μ t̂), t̂ the tangential direction of the holding force.
+  const Vector3d direction = lam_t / norm_t;
+  const Matrix3d turning = Matrix3d::Identity() - n * n.transpose() - direction * direction.transpose();
+  const Matrix3d by_holding = (n + material_.mu * direction) * n.transpose() + material_.mu * lam_n / norm_t * turning;
+  dlam_dp = by_holding * dlam_dp;
+  dlam_ddp = by_holding * dlam_ddp;
+}
+
+// Through a step.
+
+bool CoulombContact::may_change(Mode mode, const Vector3d& n, const Vector3d& lam_bar, double deviation) const {
+  if (mode != Mode::kSticking) return true;
+  // Is the ball around λ̄ in the cone? Then the force pushes throughout, so that the gap stays closed as well.
+  const double mu = material_.mu, lam_n = lam_bar.dot(n);
+  const double lam_t = (lam_bar - lam_n * n).norm();
+  return !(mu * lam_n - lam_t > std::sqrt(1.0 + mu * mu) * deviation);
+}
+
+void CoulombContact::begin(Phase& phase) const {
+  phase.slide.setZero();
+  phase.speed = 0.0;
+  if (phase.mode == Mode::kSlipping || phase.mode == Mode::kIdle) {
+    phase.mode = normal_force(phase.n, phase.delta, phase.dp) > 0.0 ? Mode::kSlipping : Mode::kIdle;
+    phase.slide = tangent(phase.delta, phase.n);
+    aim(phase);
+  }
+  linearise(phase);
+}
+
+void CoulombContact::linearise(Phase& phase) const {
+  const Vector3d& n = phase.n;
+  switch (phase.mode) {
+    case Mode::kSticking:
+    case Mode::kBound:
+      phase.lam = holding_force(n, phase.delta, phase.dp);
+      phase.K = stiffness(n);
+      phase.B = damping(n);
+      break;
+    case Mode::kSlipping: {
+      const double lam_n = normal_force(n, phase.delta, phase.dp);
+      phase.speed = std::max(phase.slide.dot(phase.dp), thresholds::kSlowest);
+      const Vector3d direction = n - mu_of_slip(phase) * phase.slide;
+      phase.lam = lam_n * direction;
+      phase.K = material_.K_n * direction * n.transpose();
+      phase.B = material_.B_n * direction * n.transpose() +
+                material_.mu * std::max(lam_n, 0.0) / phase.speed *
+                    (Matrix3d::Identity() - n * n.transpose() - phase.slide * phase.slide.transpose());
+      break;
+    }
+    case Mode::kOpen:
+    case Mode::kIdle:
+      phase.lam.setZero();
+      phase.K.setZero();
+      phase.B.setZero();
+      break;
+  }
+}
+
+Margins CoulombContact::margins(const Phase& phase, const Vector3d& delta, const Vector3d& dp,
+                                const Vector3d& lam) const {
+  switch (phase.mode) {
+    case Mode::kIdle:
+      return {-normal_force(phase.n, delta, dp), kNoMargin};
+    case Mode::kSticking:
+      return {material_.mu * phase.n.dot(lam) - tangent(lam, phase.n).norm(), kNoMargin};
+    case Mode::kSlipping:
+      return {normal_force(phase.n, delta, dp), material_.mu == 0.0 ? kNoMargin : phase.slide.dot(dp)};
+    case Mode::kOpen:
+    case Mode::kBound:
+      break;
+  }
+  return {kNoMargin, kNoMargin};
+}
+
+bool CoulombContact::update(Phase& phase, bool due) const {
+  const Mode before = phase.mode;
+  const double mu = material_.mu;
+  bool moved = false;  // the anchor, or the direction of the force
+  switch (phase.mode) {
+    case Mode::kBound:
+      break;
+    case Mode::kOpen:
+      if (!due && phase.gap() > 0.0) break;
+      phase.delta = along_normal(phase);
+      begin_contact(phase, false);
+      break;
+    case Mode::kIdle:
+      if (phase.gap() > 0.0) {
+        phase.mode = Mode::kOpen;
+        phase.delta = phase.gap() * phase.n;
+        phase.phi0 = 0.0;
+      } else if (due || normal_force(phase.n, phase.delta, phase.dp) > 0.0) {
+        phase.delta = along_normal(phase);
+        begin_contact(phase, due);
+      }
+      break;
+    case Mode::kSticking: {
+      phase.lam = holding_force(phase.n, phase.delta, phase.dp);
+      const double lam_n = phase.n.dot(phase.lam);
+      const Vector3d lam_t = tangent(phase.lam, phase.n);
+      const double norm_t = lam_t.norm();
+      if (!due && norm_t <= mu * lam_n) return false;  // K and B are as they were
+      if (lam_n <= 0.0) {
+        phase.mode = Mode::kIdle;
+        break;
+      }
+      const Vector3d held = norm_t > 0.0 ? Vector3d(mu * lam_n / norm_t * lam_t) : Vector3d::Zero();
+      phase.delta = giving_way(phase, held);
+      moved = true;
+      if (mu == 0.0 || held.dot(phase.dp) < 0.0) {
+        phase.mode = Mode::kSlipping;
+        phase.slide = -held;
+        aim(phase);
+      }
+      break;
+    }
+    case Mode::kSlipping: {
+      const double lam_n = normal_force(phase.n, phase.delta, phase.dp), speed = phase.slide.dot(phase.dp);
+      const double no_force = due ? thresholds::kAsGoodAsZero * phase.n.dot(phase.lam) : 0.0;
+      const double no_speed = due ? std::max(thresholds::kAsGoodAsZero * phase.speed, thresholds::kSlowest) : 0.0;
+      if (lam_n <= no_force) {
+        phase.mode = Mode::kIdle;
+      } else if (mu > 0.0 && speed <= no_speed) {
+        phase.mode = Mode::kSticking;
+        phase.delta = giving_way(phase, friction(phase));
+      } else {
+        aim(phase);
+        moved = true;
+      }
+      break;
+    }
+  }
+  linearise(phase);
+  return moved || phase.mode != before;
+}
+
+void CoulombContact::begin_contact(Phase& phase, bool pushes) const {
+  const Vector3d holding = holding_force(phase.n, phase.delta, phase.dp);
+  phase.mode = mode_of(holding, phase.n);
+  if (phase.mode == Mode::kIdle && pushes) {
+    phase.mode = tangent(holding, phase.n).norm() > 0.0 ? Mode::kSlipping : Mode::kSticking;
+  }
+  if (phase.mode == Mode::kSlipping) {
+    phase.slide = -tangent(holding, phase.n);
+    aim(phase);
+  }
+}
+
+Vector3d CoulombContact::giving_way(const Phase& phase, const Vector3d& lam_t) const {
+  return along_normal(phase) - lam_t / material_.K_t;
+}
+
+double CoulombContact::mu_of_slip(const Phase& phase) const {
+  const double along = phase.n.dot(phase.compliance), across = phase.slide.dot(phase.compliance);
+  const double most = (1.0 - thresholds::kLeastCompliance) * along;
+  return material_.mu * across <= most ? material_.mu : most / across;
+}
+
+Vector3d CoulombContact::friction(const Phase& phase) const {
+  const double lam_n = std::max(normal_force(phase.n, phase.delta, phase.dp), 0.0);
+  return -mu_of_slip(phase) * lam_n * phase.slide;
+}
+
+Memory CoulombContact::end(const Phase& phase) const {
+  Memory memory;
+  memory.mode = phase.mode;
+  if (!memory.active()) return memory;
+  memory.phi0 = phase.phi0;
+  if (phase.mode == Mode::kSticking) memory.s = tangent(phase.delta, phase.n);
+  if (phase.mode == Mode::kSlipping) memory.s = -friction(phase) / material_.K_t;
+  return memory;
+}
+
+}  // namespace exposim

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "exposim/profiler.hpp"
+#include "exposim/robot/robot_data.hpp"
+#include "exposim/world.hpp"
+
+namespace exposim {
+
+/// Memory of a scheme that it need not allocate in every step.
+struct Scratch {
+  virtual ~Scratch() = default;
+};
+
+/// What one thread works in. It never affects a result.
+struct Workspace {
+  Workspace(const World& world, std::unique_ptr<Scratch> scratch_of_scheme)
+      : robot(world.shared_robot()), scratch(std::move(scratch_of_scheme)) {}
+
+  RobotData robot;
+  std::unique_ptr<Scratch> scratch;  ///< of the scheme that the workspace was made for
+  Profiler profiler;
+};
+
+}  // namespace exposim
