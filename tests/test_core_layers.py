@@ -1,4 +1,4 @@
-"""The C++ core is built in layers: a file includes its own layer and those below, nowhere else; and files stay short."""
+"""The C++ core is built in layers: a file includes its own layer and those below; and files stay short."""
 
 import re
 from pathlib import Path

@@ -33,8 +33,8 @@ class Ball(xs.Surface):
 def page():
     """The names that the page defines, after running it."""
     names = {"__name__": "page"}
-    for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
-        exec(compile(block, "docs/extending.md", "exec"), names)
+    for code in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
+        exec(compile(code, "docs/extending.md", "exec"), names)
     return names
 
 

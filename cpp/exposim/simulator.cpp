@@ -1,6 +1,7 @@
 #include "exposim/simulator.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "exposim/kernels/integrals.hpp"
@@ -8,6 +9,21 @@
 #include "exposim/thresholds.hpp"
 
 namespace exposim {
+
+namespace {
+
+/// Whether no contact is stretched along its normal, beyond rounding.
+bool stretches_are_tangential(const Instant& instant) {
+  for (const std::size_t i : instant.active) {
+    const Memory& memory = instant.state.memory[i];
+    if (memory.mode == Mode::kBound) continue;
+    const double along = std::abs(instant.motions[i].n.dot(memory.s));
+    if (!(along <= thresholds::kTangential * (memory.s.norm() + thresholds::kNoLength))) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 Simulator::Simulator(std::shared_ptr<const World> world, std::shared_ptr<const Integrator> integrator, double dt)
     : world_(std::move(world)),
@@ -27,6 +43,11 @@ bool Simulator::set_state(const Eigen::Ref<const Eigen::VectorXd>& x) {
   if (!is_normalised(world_->robot(), given_.q, thresholds::kQuaternionTolerance)) return false;
   std::swap(now_.state, given_);
   evaluate(*world_, workspace_.robot, now_);
+  if (!stretches_are_tangential(now_)) {
+    std::swap(now_.state, given_);
+    evaluate(*world_, workspace_.robot, now_);
+    return false;
+  }
   forget();
   return true;
 }

@@ -35,6 +35,8 @@ constexpr double kSlowest = 1e-6;
 // States.
 /// Velocities beyond this [rad/s, m/s] are absurd: the step has diverged.
 constexpr double kMaxVelocity = 1e5;
+/// A stretch given along the normal may be this share of its length, or of the shortest length [m] that counts.
+constexpr double kTangential = 1e-6, kNoLength = 1e-6;
 /// How far from unit length a quaternion may be given; closer, it is normalised.
 constexpr double kQuaternionTolerance = 1e-3;
 

@@ -1,6 +1,7 @@
 #include "exposim/world.hpp"
 
-#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "exposim/robot/kinematics.hpp"
@@ -63,6 +64,7 @@ void World::pack(const State& state, Eigen::Ref<VectorXd> x) const {
 
 bool World::unpack(const Eigen::Ref<const VectorXd>& x, State& state) const {
   const Index nq = robot_->nq(), nv = robot_->nv();
+  constexpr double kLargest = std::numeric_limits<int>::max();
   if (x.size() != packed_size() || !x.allFinite()) return false;
   const double* entry = x.data() + 1 + nq + nv;
   state.t = x(0);
@@ -71,6 +73,7 @@ bool World::unpack(const Eigen::Ref<const VectorXd>& x, State& state) const {
   state.memory.resize(strands());
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     Memory& memory = state.memory[i];
+    if (!(std::abs(entry[0]) <= kLargest && std::abs(entry[1]) <= kLargest)) return false;
     memory.surface = static_cast<int>(entry[0]);
     const int mode = static_cast<int>(entry[1]);
     if (memory.surface != entry[0] || mode != entry[1] || mode < 0 || mode >= kModes) return false;

@@ -82,7 +82,7 @@ def moved(robot, rows, scheme, dt, duration=0.1):
 def test_two_bodies_held_together_move_as_they_do_at_small_steps(rows, scheme):
     robot = two_boxes()
     q_true, v_true = moved(robot, rows, xs.RungeKutta4(), 1e-5)
-    q_half, v_half = moved(robot, rows, xs.RungeKutta4(), 2e-5)
+    _, v_half = moved(robot, rows, xs.RungeKutta4(), 2e-5)
     assert np.abs(v_half - v_true).max() < 1e-7  # the truth is converged
     errors = []
     for dt in (2e-4, 1e-4) if isinstance(scheme, xs.ImplicitEuler) else (2e-3, 1e-3):

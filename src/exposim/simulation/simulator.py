@@ -340,7 +340,8 @@ class Simulator(LeavesToPaperExpo):
     def integrate(self, state: State, dx: ArrayLike) -> State:
         """A state moved by a displacement: dq in the tangent space at q, dv, and three per contact that stretch it.
 
-        The modes of the contacts stay; a contact that is open has no stretch to change.
+        What contacts are doing stays as it is, mode and ``phi0``; one that is open has no stretch to change, and one
+        with a surface is stretched in its tangent plane only.
         """
         self._refuse_layout(state)
         size = self._world.tangent_size
@@ -407,8 +408,9 @@ class Simulator(LeavesToPaperExpo):
         _checks.vector("state", state._x)
         self._robot.check_configuration(state.q, "state.q", normalise=False)
         raise StateMismatch(
-            f"state has contacts with surfaces {state.surface.tolist()} in modes {[MODES[m] for m in state.mode]}, "
-            f"which this simulator's cannot have; restore it in a simulator of the same robot and ground"
+            f"state has contacts with surfaces {state.surface.tolist()} in modes {[MODES[m] for m in state.mode]} and "
+            f"stretches {state.stretch.tolist()}, which this simulator's cannot have (stretches are tangential); "
+            f"restore it in a simulator of the same robot and ground"
         )
 
     def _describe_divergence(self) -> SimulationDiverged:

@@ -197,6 +197,6 @@ def _memory_of(x: Array, layout: Layout) -> Array:
 
 def _whole(name: str, value: ArrayLike, size: int | None = None) -> NDArray[np.int_]:
     array = _checks.vector(name, value, size, "one whole number per contact")
-    if np.any(array != np.round(array)):
+    if np.any(array != np.round(array)) or np.any(np.abs(array) > np.iinfo(np.int32).max):
         raise InvalidArgument(f"{name} is {value!r}; give whole numbers, one per contact")
     return array.astype(int)

@@ -225,7 +225,7 @@ class _LazyArrays(Mapping[str, "NDArray[Any]"]):
         if version != FORMAT_VERSION:
             raise UnreadableFile(
                 f"{self._path} has format {version!r}, written by exposim {header.get('exposim')}; this version reads "
-                f"up to {FORMAT_VERSION}: update exposim"
+                f"format {FORMAT_VERSION} alone: open it with the one that wrote it, or run it again"
             )
         return header
 
