@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
+import importlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -92,5 +92,5 @@ class SimulationDiverged(ExposimError, RuntimeError):
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """`` did you mean 'x'?``, or nothing where no choice is close."""
     by_lower_case = {choice.lower(): choice for choice in choices}
-    closest = difflib.get_close_matches(word.lower(), by_lower_case, n=1, cutoff=0.5)
+    closest = importlib.import_module("difflib").get_close_matches(word.lower(), by_lower_case, n=1, cutoff=0.5)
     return f"; did you mean {by_lower_case[closest[0]]!r}?" if closest else ""

