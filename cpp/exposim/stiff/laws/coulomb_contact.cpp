@@ -178,7 +178,7 @@ bool CoulombContact::update(Phase& phase, bool due) const {
     case Mode::kOpen:
       if (!due && phase.gap() > 0.0) break;
       phase.delta = along_normal(phase);
-      begin_contact(phase, false);
+      begin_contact(phase, due && phase.n.dot(phase.dp) < 0.0);  // without damping the force is yet to come
       break;
     case Mode::kIdle:
       if (phase.gap() > 0.0) {
@@ -236,6 +236,7 @@ void CoulombContact::begin_contact(Phase& phase, bool pushes) const {
   if (phase.mode == Mode::kIdle && pushes) {
     phase.mode = tangent(holding, phase.n).norm() > 0.0 ? Mode::kSlipping : Mode::kSticking;
   }
+  if (phase.mode == Mode::kSticking && material_.mu == 0.0) phase.mode = Mode::kSlipping;
   if (phase.mode == Mode::kSlipping) {
     phase.slide = -tangent(holding, phase.n);
     aim(phase);
