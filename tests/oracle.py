@@ -1,0 +1,426 @@
+"""The default step, read from docs/theory.md: contacts followed through a step in contact space, terms at the middle.
+
+Plain NumPy, SciPy and Pinocchio's Python, never from the C++. Clarity before speed. Vectors in world axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+from scipy.integrate import solve_ivp
+from scipy.linalg import block_diag
+
+from reference import (
+    Array,
+    Contact,
+    Material,
+    ReferenceSimulator,
+    Wrench,
+    along_and_across,
+    integrate_linear_system,
+    project_to_cone,
+)
+
+GAMMA = 1.0 - np.sqrt(0.5)  # Alexander's SDIRK method of two stages: second order, L-stable, stiffly accurate
+HALF_STEP_MICRO_STEPS = 5
+OPEN, STICKING, SLIPPING, IDLE, BILATERAL = "open", "sticking", "slipping", "idle", "bilateral"
+
+
+@dataclass(frozen=True)
+class Element:
+    """A contact at the start of a step; the normal spring acts on gap − gap0, the tangential one on the stretch."""
+
+    material: Material
+    normal: Array  # (3,), unit
+    gap: float  # φ [m]
+    velocity: Array  # ṗ [m/s], (3,)
+    mode: str = OPEN
+    stretch: Array = field(default_factory=lambda: np.zeros(3))  # (p − p0)ᵗ [m], (3,)
+    gap0: float = 0.0  # φ0 [m]
+
+    @property
+    def K(self) -> Array:
+        return along_and_across(self.normal, *self.material.stiffness)
+
+    @property
+    def B(self) -> Array:
+        return along_and_across(self.normal, *self.material.damping)
+
+    def tangential(self, x: Array) -> Array:
+        return x - (self.normal @ x) * self.normal
+
+
+class Event(NamedTuple):
+    t: float
+    element: int
+    before: str
+    after: str
+
+
+@dataclass
+class Resolved:
+    """What a followed step found: averages of λ over the step, and the elements at its end."""
+
+    lam_bar: Array  # (1/dt) ∫λ [N], (n, 3)
+    lam_bar2: Array  # (2/dt²) ∫∫λ [N], (n, 3)
+    displacement: Array  # (n, 3)
+    velocity: Array  # (n, 3)
+    modes: list[str]
+    stretch: Array  # (n, 3)
+    events: list[Event]
+    micro_steps: int
+    changed: bool  # False if every contact stayed open, sticking or bilateral
+
+
+@dataclass
+class Motion:
+    """Of all elements at one instant of the step."""
+
+    displacement: Array  # since the start of the step, (n, 3)
+    velocity: Array  # (n, 3)
+    stretch: Array  # (n, 3); of slipping elements that which holds their friction
+
+
+class ContactSpace:
+    """p̈ = Υ λ(p, ṗ) + p̈̄ with the full law; `modes` and `directions` say which branch of it each element follows."""
+
+    def __init__(self, Upsilon: Array, ddp_bar: Array, elements: Sequence[Element]) -> None:
+        self.Upsilon, self.ddp_bar = np.asarray(Upsilon, float), np.asarray(ddp_bar, float).ravel()
+        self.elements = list(elements)
+        self.modes = [e.mode for e in elements]
+
+    def start(self) -> Motion:
+        velocity = np.array([e.velocity for e in self.elements], float).reshape(-1, 3)
+        stretch = np.array([e.tangential(np.asarray(e.stretch, float)) for e in self.elements]).reshape(-1, 3)
+        return Motion(np.zeros_like(velocity), velocity, stretch)
+
+    def gap(self, i: int, motion: Motion) -> float:
+        return self.elements[i].gap + self.elements[i].normal @ motion.displacement[i]
+
+    def trial(self, i: int, motion: Motion) -> Array:
+        """−K(p − p0) − Bṗ: the force if the element stuck with its present stretch."""
+        e = self.elements[i]
+        return -e.K @ ((self.gap(i, motion) - e.gap0) * e.normal + motion.stretch[i]) - e.B @ motion.velocity[i]
+
+    def push(self, i: int, motion: Motion) -> float:
+        return self.elements[i].normal @ self.trial(i, motion)
+
+    def cone_margin(self, i: int, motion: Motion) -> float:
+        e, f = self.elements[i], self.trial(i, motion)
+        return e.material.friction * (e.normal @ f) - np.linalg.norm(e.tangential(f))
+
+    def direction(self, i: int, motion: Motion) -> Array:
+        """Of sliding; of an element that does not move yet, that in which it is about to, against the trial force."""
+        e = self.elements[i]
+        dp_t = e.tangential(motion.velocity[i])
+        if not dp_t.any():
+            dp_t = -e.tangential(self.trial(i, motion))
+        return dp_t / max(np.linalg.norm(dp_t), np.finfo(float).tiny)
+
+    def linearise(self, i: int, motion: Motion) -> tuple[Array, Array, Array]:
+        """λ (3,) and the stiffness −∂λ/∂p and damping −∂λ/∂ṗ, (3, 3), in the element's mode."""
+        e, mode = self.elements[i], self.modes[i]
+        if mode in (STICKING, BILATERAL):
+            return self.trial(i, motion), e.K, e.B
+        if mode in (OPEN, IDLE):
+            return np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3))
+        n, mu, t_hat = e.normal, e.material.friction, self.direction(i, motion)
+        lam_n = max(0.0, self.push(i, motion))
+        speed = np.linalg.norm(e.tangential(motion.velocity[i]))
+        ray = n - mu * t_hat
+        turning = np.eye(3) - np.outer(n, n) - np.outer(t_hat, t_hat)
+        B = e.material.damping[0] * np.outer(ray, n)
+        if speed > 0.0:
+            B = B + mu * lam_n / speed * turning
+        return lam_n * ray, e.material.stiffness[0] * np.outer(ray, n), B
+
+    def moved(self, motion: Motion, displacement: Array, velocity: Array) -> Motion:
+        """Sticking stretches grow with the point, those of idle and open elements vanish."""
+        after = Motion(motion.displacement + displacement, velocity, np.zeros_like(velocity))
+        for i, (e, mode) in enumerate(zip(self.elements, self.modes, strict=True)):
+            if mode in (STICKING, BILATERAL):
+                after.stretch[i] = motion.stretch[i] + e.tangential(displacement[i])
+            elif mode == SLIPPING:  # p0ᵗ = pᵗ + λᵗ/Kᵗ
+                friction = e.material.friction * max(0.0, self.push(i, after)) * self.direction(i, after)
+                after.stretch[i] = friction / e.material.stiffness[1]
+        return after
+
+    def micro_step(self, motion: Motion, h: float) -> tuple[Motion, Array, Array]:
+        """SDIRK of length h, every contact linear in its mode: the end, ∫λ and ∫∫λ, (n, 3)."""
+        if h <= 0.0:
+            return motion, np.zeros_like(motion.velocity), np.zeros_like(motion.velocity)
+        parts = [self.linearise(i, motion) for i in range(len(self.elements))]
+        lam0 = np.concatenate([part[0] for part in parts])
+        K, B = block_diag(*(part[1] for part in parts)), block_diag(*(part[2] for part in parts))
+        v0 = motion.velocity.ravel()
+        matrix = np.eye(len(v0)) + self.Upsilon @ (h**2 * GAMMA**2 * K + h * GAMMA * B)
+
+        def stage(delta_p: Array, delta_v: Array) -> tuple[Array, Array]:
+            """λ and a of a stage; what is given are its increments but for its own hγ a."""
+            delta_p = delta_p + h * GAMMA * (v0 + delta_v)
+            a = np.linalg.solve(matrix, self.Upsilon @ (lam0 - K @ delta_p - B @ delta_v) + self.ddp_bar)
+            return lam0 - K @ (delta_p + h**2 * GAMMA**2 * a) - B @ (delta_v + h * GAMMA * a), a
+
+        zero = np.zeros_like(v0)
+        lam1, a1 = stage(zero, zero)
+        lam2, a2 = stage(h * (1 - GAMMA) * (v0 + h * GAMMA * a1), h * (1 - GAMMA) * a1)
+
+        def once(x1: Array, x2: Array) -> Array:
+            return (h * ((1 - GAMMA) * x1 + GAMMA * x2)).reshape(-1, 3)
+
+        def twice(x1: Array, x2: Array) -> Array:
+            return (h**2 * (2 * GAMMA * (1 - GAMMA) * x1 + GAMMA**2 * x2)).reshape(-1, 3)
+
+        end = self.moved(motion, h * motion.velocity + twice(a1, a2), motion.velocity + once(a1, a2))
+        return end, once(lam1, lam2), twice(lam1, lam2)
+
+    def change_within(self, i: int, start: Motion, end: Motion, h: float) -> tuple[float, str] | None:
+        """When and to which mode element i changes in a micro-step, if it does."""
+        e, mode = self.elements[i], self.modes[i]
+
+        def line(at_start: float, at_end: float) -> float:
+            return h * float(np.clip(at_start / (at_start - at_end), 0.0, 1.0)) if at_start > 0 else 0.0
+
+        def parabola() -> float:
+            """Where φ passes zero downwards."""
+            phi, dphi = self.gap(i, start), e.normal @ start.velocity[i]
+            ddphi = e.normal @ (end.velocity[i] - start.velocity[i]) / h
+            speed = np.sqrt(max(0.0, dphi**2 - 2.0 * ddphi * phi))  # −φ̇ there
+            t = 2.0 * phi / (speed - dphi) if dphi < 0.0 else (speed + dphi) / -ddphi
+            return float(np.clip(t, 0.0, h))
+
+        found: list[tuple[float, str]] = []
+        if mode == OPEN:
+            if self.gap(i, end) <= 0.0 and e.normal @ end.velocity[i] < 0.0:
+                found.append((parabola(), STICKING))
+        elif mode == STICKING:
+            if self.push(i, end) <= 0.0:
+                found.append((line(self.push(i, start), self.push(i, end)), IDLE))
+            if self.cone_margin(i, end) < 0.0:
+                found.append((line(self.cone_margin(i, start), self.cone_margin(i, end)), SLIPPING))
+        elif mode == SLIPPING:
+            if self.push(i, end) <= 0.0:
+                found.append((line(self.push(i, start), self.push(i, end)), IDLE))
+            t_hat = self.direction(i, start)
+            if t_hat @ end.velocity[i] <= 0.0:
+                found.append((line(t_hat @ start.velocity[i], t_hat @ end.velocity[i]), STICKING))
+        elif mode == IDLE:
+            if self.push(i, end) > 0.0:
+                found.append((line(-self.push(i, start), -self.push(i, end)), SLIPPING))
+            elif self.gap(i, end) > 0.0:
+                found.append((h, OPEN))
+        return min(found) if found else None
+
+    def enter(self, i: int, mode: str, motion: Motion, friction_from: Array) -> None:
+        """Element i changes its mode at this instant; friction_from is its direction of sliding until now."""
+        e, before = self.elements[i], self.modes[i]
+        if before in (OPEN, IDLE) and mode in (STICKING, SLIPPING):
+            motion.stretch[i] = 0.0
+            f = self.trial(i, motion)
+            sticks = np.linalg.norm(e.tangential(f)) <= e.material.friction * (e.normal @ f)
+            mode = STICKING if sticks else SLIPPING
+        elif before == SLIPPING and mode == STICKING:
+            friction = e.material.friction * max(0.0, self.push(i, motion))
+            motion.stretch[i] = friction / e.material.stiffness[1] * friction_from
+        elif mode in (OPEN, IDLE):
+            motion.stretch[i] = 0.0
+        self.modes[i] = mode
+
+
+def resolve(
+    Upsilon: Array, ddp_bar: Array, elements: Sequence[Element], dt: float, micro_steps: int = 20
+) -> Resolved:
+    """Follow the elements through dt by micro-steps, each cut where the first of them changes."""
+    space = ContactSpace(Upsilon, ddp_bar, elements)
+    motion = space.start()
+    lam_int, lam_int2 = np.zeros_like(motion.velocity), np.zeros_like(motion.velocity)
+    events: list[Event] = []
+    changed = any(mode not in (OPEN, STICKING, BILATERAL) for mode in space.modes)
+    longest, left, parts, taken = dt / micro_steps, dt, micro_steps, 0
+    located = min(16 + 4 * len(space.elements), 80)
+    while parts > 0:
+        h = left / parts
+        end, once, twice = space.micro_step(motion, h)
+        taken += 1
+        changes = {i: space.change_within(i, motion, end, h) for i in range(len(space.elements))}
+        changes = {i: change for i, change in changes.items() if change is not None}
+        parts -= 1
+        if changes:
+            changed = True
+            jumps = {i: change for i, change in changes.items() if change[1] != OPEN}
+            if jumps and len(events) < located:
+                first = min(jumps, key=lambda i: jumps[i][0])
+                h = jumps[first][0]
+                end, once, twice = space.micro_step(motion, h)
+                taken += 1
+                changes = {first: changes[first]}
+                parts = ceil((left - h) / longest - 1e-9)
+            for i, (_, mode) in changes.items():
+                before = space.modes[i]
+                space.enter(i, mode, end, space.direction(i, motion))
+                if mode != OPEN:
+                    events.append(Event(dt - left + h, i, before, space.modes[i]))
+        lam_int2 += h * lam_int + twice
+        lam_int += once
+        motion, left = end, left - h
+    return Resolved(
+        lam_int / dt,
+        2 * lam_int2 / dt**2,
+        motion.displacement,
+        motion.velocity,
+        space.modes,
+        motion.stretch,
+        events,
+        taken,
+        changed,
+    )
+
+
+class Terms(NamedTuple):
+    """Of the dynamics at one (q, v)."""
+
+    dv_bar: Array  # M⁻¹u, (nv,)
+    MinvJt: Array  # M⁻¹Jᵀ, (nv, 3 nc)
+    Upsilon: Array  # (3 nc, 3 nc)
+    ddp_bar: Array  # (3 nc,)
+
+
+class OracleSimulator(ReferenceSimulator):
+    """Expo() and Expo(order=1): robots on half-spaces and bilateral points. `resolved` is that of the last step."""
+
+    def __init__(self, *args, order: int = 2, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.order = order
+
+    def step(self, tau: Array, wrenches: Sequence[Wrench] = ()) -> None:
+        tau, dt, q, v = np.asarray(tau, float), self.dt, self.q, self.v
+        if self.order == 1:
+            terms = self._terms(q, v, tau, wrenches)
+            followed = self._follow(terms, dt, 20)
+        else:
+            q_mid = pin.integrate(self.model, q, dt / 2 * v)
+            terms = self._terms(q_mid, v, tau, wrenches)
+            v_mid = self._predict_middle(terms)
+            terms = self._terms(q_mid, v_mid, tau, wrenches)
+            followed = self._follow(terms, dt, 20)
+            if followed.changed:
+                half = self._follow(terms, dt / 2, HALF_STEP_MICRO_STEPS)
+                q_mid, v_mid = self._moved(terms, half.lam_bar, half.lam_bar2, dt / 2)
+                terms = self._terms(q_mid, v_mid, tau, wrenches)
+                followed = self._follow(terms, dt, 20)
+        self.followed = followed
+        self.lam_pr, self.lam_pr2 = followed.lam_bar, followed.lam_bar2
+        if not followed.changed:
+            self.lam_pr, self.lam_pr2 = self._closed_form(terms)
+        p_start = self.p.copy()
+        self.q, self.v = self._moved(terms, self.lam_pr, self.lam_pr2, dt)
+        self.t += dt
+        self._update_kinematics()
+        if followed.changed:
+            self._carry_over(p_start, followed)
+        self._commit_law()
+
+    @property
+    def modes(self) -> list[str]:
+        modes = []
+        for contact, active, slipping, force in zip(
+            self.contacts, self.active, self.slipping, self.force, strict=True
+        ):
+            if contact.surface is None:
+                modes.append(BILATERAL)
+            elif not active:
+                modes.append(OPEN)
+            elif not slipping:
+                modes.append(STICKING)
+            else:
+                modes.append(SLIPPING if contact.normal @ force > 0.0 else IDLE)
+        return modes
+
+    def _elements(self) -> list[Element]:
+        elements = []
+        for i, (contact, mode) in enumerate(zip(self.contacts, self.modes, strict=True)):
+            n = contact.normal
+            delta_p = self.p[i] - self.p0[i] if self.active[i] else np.zeros(3)
+            gap = n @ delta_p if contact.surface is None else contact.surface.distance(self.p[i])
+            stretch = delta_p - (n @ delta_p) * n
+            elements.append(Element(contact.material, n, gap, self.dp[i], mode, stretch))
+        return elements
+
+    def _follow(self, terms: Terms, dt: float, micro_steps: int) -> Resolved:
+        return resolve(terms.Upsilon, terms.ddp_bar, self._elements(), dt, micro_steps)
+
+    def _terms(self, q: Array, v: Array, tau: Array, wrenches: Sequence[Wrench]) -> Terms:
+        here = self.q, self.v
+        self.q, self.v = q, v
+        M, dv_bar = self._free_dynamics(tau, wrenches)
+        places = [(c.point.joint, self._contact_point(c)) for c in self.contacts]
+        J = np.vstack([np.zeros((0, self.model.nv)), *(self._point_jacobian(*place)[:3] for place in places)])
+        dJv = np.concatenate([np.zeros(0), *(self._point_dJv(*place) for place in places)])
+        self.q, self.v = here
+        self._update_kinematics()
+        MinvJt = np.linalg.solve(M, J.T)
+        return Terms(dv_bar, MinvJt, J @ MinvJt, J @ dv_bar + dJv)
+
+    def _moved(self, terms: Terms, lam_bar: Array, lam_bar2: Array, dt: float) -> tuple[Array, Array]:
+        dv, dv2 = (terms.dv_bar + terms.MinvJt @ lam.ravel() for lam in (lam_bar, lam_bar2))
+        return pin.integrate(self.model, self.q, dt * self.v + dt**2 / 2 * dv2), self.v + dt * dv
+
+    def _linear_contacts(self, terms: Terms) -> tuple[Array, Array, Array, Array, Array, Array, list[Contact]]:
+        """Indices, Υ, p̈̄, K, B, (Δp, Δṗ) and contacts of those that are active, as if all stuck."""
+        closed = np.flatnonzero(self.active)
+        contacts = [self.contacts[i] for i in closed]
+        rows = (3 * closed[:, None] + np.arange(3)).ravel()
+        K, B = block_diag(*(c.K for c in contacts)), block_diag(*(c.B for c in contacts))
+        x0 = np.concatenate([(self.p - self.p0)[closed].ravel(), (self.dp - self.dp0)[closed].ravel()])
+        return rows, terms.Upsilon[np.ix_(rows, rows)], terms.ddp_bar[rows], K, B, x0, contacts
+
+    def _closed_form(self, terms: Terms) -> tuple[Array, Array]:
+        """λ̄ and λ̄̄ of eq:contact_dyn, (nc, 3)."""
+        lam_bar, lam_bar2 = np.zeros_like(self.p), np.zeros_like(self.p)
+        if not self.active.any():
+            return lam_bar, lam_bar2
+        rows, Upsilon, ddp_bar, K, B, x0, _ = self._linear_contacts(terms)
+        zero = np.zeros_like(K)
+        A = np.block([[zero, np.eye(len(K))], [-Upsilon @ K, -Upsilon @ B]])
+        b = np.concatenate([np.zeros(len(K)), ddp_bar])
+        x_int, x_int2 = integrate_linear_system(A, b, x0, self.dt)
+        D = np.hstack([-K, -B])
+        lam_bar.reshape(-1)[rows] = D @ x_int / self.dt
+        lam_bar2.reshape(-1)[rows] = 2 * D @ x_int2 / self.dt**2
+        return lam_bar, lam_bar2
+
+    def _predict_middle(self, terms: Terms) -> Array:
+        """v after an implicit Euler half step of the active contacts, their forces projected on the cone."""
+        h = self.dt / 2
+        lam = np.zeros_like(self.p)
+        if self.active.any():
+            rows, Upsilon, ddp_bar, K, B, x0, contacts = self._linear_contacts(terms)
+            delta_p, delta_dp = np.split(x0, 2)
+            matrix = np.eye(len(K)) + Upsilon @ (h * B + h**2 * K)
+            a = np.linalg.solve(matrix, ddp_bar - Upsilon @ (K @ (delta_p + h * delta_dp) + B @ delta_dp))
+            lam_end = -K @ (delta_p + h * delta_dp + h**2 * a) - B @ (delta_dp + h * a)
+            lam_end = [
+                f if c.surface is None else project_to_cone(f, c.normal, c.material.friction, "horizontal")
+                for f, c in zip(lam_end.reshape(-1, 3), contacts, strict=True)
+            ]
+            lam.reshape(-1)[rows] = np.concatenate(lam_end)
+        return self.v + h * (terms.dv_bar + terms.MinvJt @ lam.ravel())
+
+    def _carry_over(self, p_start: Array, followed: Resolved) -> None:
+        """Modes and anchors at the end of a followed step: those that stick stay in the world, others go with the point."""
+        for i, (contact, mode) in enumerate(zip(self.contacts, followed.modes, strict=True)):
+            if contact.surface is None:
+                continue
+            was_sticking = self.active[i] and not self.slipping[i]
+            stays = mode == STICKING and was_sticking and not any(event.element == i for event in followed.events)
+            self.active[i] = mode != OPEN
+            if mode == OPEN or stays:
+                continue
+            p = p_start[i] + followed.displacement[i] if mode == STICKING else self._contact_point(contact)
+            p0 = p - followed.stretch[i]
+            self.p0[i] = p0 - contact.surface.distance(p0) * contact.normal
