@@ -28,6 +28,7 @@ from reference import (
 
 GAMMA = 1.0 - np.sqrt(0.5)  # Alexander's SDIRK method of two stages: second order, L-stable, stiffly accurate
 HALF_STEP_MICRO_STEPS = 5
+LARGEST_ACCELERATION = 1500.0  # of an open contact that could land [m/s²]
 OPEN, STICKING, SLIPPING, IDLE, BILATERAL = "open", "sticking", "slipping", "idle", "bilateral"
 
 
@@ -130,13 +131,13 @@ class ContactSpace:
         if mode in (OPEN, IDLE):
             return np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3))
         n, mu, t_hat = e.normal, e.material.friction, self.direction(i, motion)
-        lam_n = max(0.0, self.push(i, motion))
+        lam_n = self.push(i, motion)
         speed = np.linalg.norm(e.tangential(motion.velocity[i]))
         ray = n - mu * t_hat
         turning = np.eye(3) - np.outer(n, n) - np.outer(t_hat, t_hat)
         B = e.material.damping[0] * np.outer(ray, n)
         if speed > 0.0:
-            B = B + mu * lam_n / speed * turning
+            B = B + mu * max(0.0, lam_n) / speed * turning
         return lam_n * ray, e.material.stiffness[0] * np.outer(ray, n), B
 
     def moved(self, motion: Motion, displacement: Array, velocity: Array) -> Motion:
@@ -152,7 +153,7 @@ class ContactSpace:
 
     def micro_step(self, motion: Motion, h: float) -> tuple[Motion, Array, Array]:
         """SDIRK of length h, every contact linear in its mode: the end, ∫λ and ∫∫λ, (n, 3)."""
-        if h <= 0.0:
+        if h <= 0.0 or not self.elements:
             return motion, np.zeros_like(motion.velocity), np.zeros_like(motion.velocity)
         parts = [self.linearise(i, motion) for i in range(len(self.elements))]
         lam0 = np.concatenate([part[0] for part in parts])
@@ -184,7 +185,7 @@ class ContactSpace:
         e, mode = self.elements[i], self.modes[i]
 
         def line(at_start: float, at_end: float) -> float:
-            return h * float(np.clip(at_start / (at_start - at_end), 0.0, 1.0)) if at_start > 0 else 0.0
+            return h * float(np.clip(at_start / (at_start - at_end), 0.0, 1.0)) if at_start > 0 else h
 
         def parabola() -> float:
             """Where φ passes zero downwards."""
@@ -199,15 +200,13 @@ class ContactSpace:
             if self.gap(i, end) <= 0.0 and e.normal @ end.velocity[i] < 0.0:
                 found.append((parabola(), STICKING))
         elif mode == STICKING:
-            if self.push(i, end) <= 0.0:
-                found.append((line(self.push(i, start), self.push(i, end)), IDLE))
             if self.cone_margin(i, end) < 0.0:
                 found.append((line(self.cone_margin(i, start), self.cone_margin(i, end)), SLIPPING))
         elif mode == SLIPPING:
             if self.push(i, end) <= 0.0:
                 found.append((line(self.push(i, start), self.push(i, end)), IDLE))
             t_hat = self.direction(i, start)
-            if t_hat @ end.velocity[i] <= 0.0:
+            if t_hat @ end.velocity[i] <= 0.0 and e.material.friction > 0.0:
                 found.append((line(t_hat @ start.velocity[i], t_hat @ end.velocity[i]), STICKING))
         elif mode == IDLE:
             if self.push(i, end) > 0.0:
@@ -224,10 +223,19 @@ class ContactSpace:
             f = self.trial(i, motion)
             sticks = np.linalg.norm(e.tangential(f)) <= e.material.friction * (e.normal @ f)
             mode = STICKING if sticks else SLIPPING
+        elif before == STICKING and mode == SLIPPING:
+            f = self.trial(i, motion); f_t = e.tangential(f)
+            if e.normal @ f <= 0.0:
+                mode = IDLE
+            elif f_t @ motion.velocity[i] > 0.0:
+                lam_t = e.material.friction * (e.normal @ f) * f_t / np.linalg.norm(f_t)
+                if False: lam_t = lam_t + e.material.damping[1] * e.tangential(motion.velocity[i])
+                motion.stretch[i] = -lam_t / e.material.stiffness[1]
+                mode = STICKING
         elif before == SLIPPING and mode == STICKING:
             friction = e.material.friction * max(0.0, self.push(i, motion))
             motion.stretch[i] = friction / e.material.stiffness[1] * friction_from
-        elif mode in (OPEN, IDLE):
+        if mode in (OPEN, IDLE):
             motion.stretch[i] = 0.0
         self.modes[i] = mode
 
@@ -250,21 +258,21 @@ def resolve(
         changes = {i: space.change_within(i, motion, end, h) for i in range(len(space.elements))}
         changes = {i: change for i, change in changes.items() if change is not None}
         parts -= 1
-        if changes:
-            changed = True
-            jumps = {i: change for i, change in changes.items() if change[1] != OPEN}
-            if jumps and len(events) < located:
-                first = min(jumps, key=lambda i: jumps[i][0])
-                h = jumps[first][0]
-                end, once, twice = space.micro_step(motion, h)
-                taken += 1
-                changes = {first: changes[first]}
-                parts = ceil((left - h) / longest - 1e-9)
-            for i, (_, mode) in changes.items():
-                before = space.modes[i]
-                space.enter(i, mode, end, space.direction(i, motion))
-                if mode != OPEN:
-                    events.append(Event(dt - left + h, i, before, space.modes[i]))
+        changed = changed or bool(changes)
+        first = min(changes, key=lambda i: changes[i][0], default=None)
+        cut = first is not None and changes[first][0] < h and len(events) < located
+        if cut:
+            h, mode = changes[first]
+            end, once, twice = space.micro_step(motion, h)
+            taken += 1
+            parts = ceil((left - h) / longest - 1e-9)
+            at_cut = {i: space.change_within(i, motion, end, h) for i in range(len(space.elements))} if h > 0 else {}
+            changes = {i: change for i, change in at_cut.items() if change is not None} | {first: (h, mode)}
+        for i, (_, mode) in changes.items():
+            before = space.modes[i]
+            space.enter(i, mode, end, space.direction(i, motion))
+            if cut and i == first:
+                events.append(Event(dt - left + h, i, before, space.modes[i]))
         lam_int2 += h * lam_int + twice
         lam_int += once
         motion, left = end, left - h
@@ -352,7 +360,24 @@ class OracleSimulator(ReferenceSimulator):
         return elements
 
     def _follow(self, terms: Terms, dt: float, micro_steps: int) -> Resolved:
-        return resolve(terms.Upsilon, terms.ddp_bar, self._elements(), dt, micro_steps)
+        """Of the contacts that are closed or could close within the step; the others stay as they are."""
+        elements = self._elements()
+        near = [i for i, e in enumerate(elements) if e.mode != OPEN or self._could_land(e)]
+        rows = (3 * np.array(near, int)[:, None] + np.arange(3)).ravel()
+        found = resolve(terms.Upsilon[np.ix_(rows, rows)], terms.ddp_bar[rows], [elements[i] for i in near], dt, micro_steps)
+        modes = [e.mode for e in elements]
+        for i, mode in zip(near, found.modes, strict=True):
+            modes[i] = mode
+        for name in ("lam_bar", "lam_bar2", "displacement", "velocity", "stretch"):
+            full = np.zeros_like(self.p)
+            full[near] = getattr(found, name)
+            setattr(found, name, full)
+        found.events = [event._replace(element=near[event.element]) for event in found.events]
+        found.modes = modes
+        return found
+
+    def _could_land(self, e: Element) -> bool:
+        return e.gap + self.dt * (e.normal @ e.velocity) - 0.5 * LARGEST_ACCELERATION * self.dt**2 <= 0.0
 
     def _terms(self, q: Array, v: Array, tau: Array, wrenches: Sequence[Wrench]) -> Terms:
         here = self.q, self.v
