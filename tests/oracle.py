@@ -28,6 +28,7 @@ from reference import (
 
 GAMMA = 1.0 - np.sqrt(0.5)  # Alexander's SDIRK method of two stages: second order, L-stable, stiffly accurate
 HALF_STEP_MICRO_STEPS = 5
+LARGEST_PRESSING = 0.95  # of what friction may take from the normal acceleration that the normal force gives
 LARGEST_ACCELERATION = 1500.0  # of an open contact that could land [m/s²]
 OPEN, STICKING, SLIPPING, IDLE, BILATERAL = "open", "sticking", "slipping", "idle", "bilateral"
 
@@ -123,6 +124,12 @@ class ContactSpace:
             dp_t = -e.tangential(self.trial(i, motion))
         return dp_t / max(np.linalg.norm(dp_t), np.finfo(float).tiny)
 
+    def sliding_friction(self, i: int, t_hat: Array) -> float:
+        """μ, held back where friction would press the point into the ground nearly as hard as the ground pushes back."""
+        n, block = self.elements[i].normal, self.Upsilon[3 * i : 3 * i + 3, 3 * i : 3 * i + 3]
+        mu, pressing, lifting = self.elements[i].material.friction, n @ block @ t_hat, n @ block @ n
+        return min(mu, LARGEST_PRESSING * lifting / pressing) if pressing > 0.0 else mu
+
     def linearise(self, i: int, motion: Motion) -> tuple[Array, Array, Array]:
         """λ (3,) and the stiffness −∂λ/∂p and damping −∂λ/∂ṗ, (3, 3), in the element's mode."""
         e, mode = self.elements[i], self.modes[i]
@@ -130,14 +137,15 @@ class ContactSpace:
             return self.trial(i, motion), e.K, e.B
         if mode in (OPEN, IDLE):
             return np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3))
-        n, mu, t_hat = e.normal, e.material.friction, self.direction(i, motion)
+        n, t_hat = e.normal, self.direction(i, motion)
+        mu = self.sliding_friction(i, t_hat)
         lam_n = self.push(i, motion)
         speed = np.linalg.norm(e.tangential(motion.velocity[i]))
         ray = n - mu * t_hat
         turning = np.eye(3) - np.outer(n, n) - np.outer(t_hat, t_hat)
         B = e.material.damping[0] * np.outer(ray, n)
         if speed > 0.0:
-            B = B + mu * max(0.0, lam_n) / speed * turning
+            B = B + e.material.friction * max(0.0, lam_n) / speed * turning
         return lam_n * ray, e.material.stiffness[0] * np.outer(ray, n), B
 
     def moved(self, motion: Motion, displacement: Array, velocity: Array) -> Motion:
@@ -305,7 +313,8 @@ class OracleSimulator(ReferenceSimulator):
         super().__init__(*args, **kwargs)
         self.order = order
 
-    def step(self, tau: Array, wrenches: Sequence[Wrench] = ()) -> None:
+    def step(self, tau: Array, wrenches: Sequence[Wrench] = (), follow: bool = False) -> None:
+        """Advance by dt; `follow`: as if a bound had not ruled out changes, which moves the middle to a resolved one."""
         tau, dt, q, v = np.asarray(tau, float), self.dt, self.q, self.v
         if self.order == 1:
             terms = self._terms(q, v, tau, wrenches)
@@ -316,7 +325,7 @@ class OracleSimulator(ReferenceSimulator):
             v_mid = self._predict_middle(terms)
             terms = self._terms(q_mid, v_mid, tau, wrenches)
             followed = self._follow(terms, dt, 20)
-            if followed.changed:
+            if follow or followed.changed:
                 half = self._follow(terms, dt / 2, HALF_STEP_MICRO_STEPS)
                 q_mid, v_mid = self._moved(terms, half.lam_bar, half.lam_bar2, dt / 2)
                 terms = self._terms(q_mid, v_mid, tau, wrenches)
