@@ -28,6 +28,7 @@ from reference import (
 
 GAMMA = 1.0 - np.sqrt(0.5)  # Alexander's SDIRK method of two stages: second order, L-stable, stiffly accurate
 HALF_STEP_MICRO_STEPS = 5
+SLOWEST_SLIDING = 1e-6  # [m/s]
 LARGEST_PRESSING = 0.95  # of what friction may take from the normal acceleration that the normal force gives
 LARGEST_ACCELERATION = 1500.0  # of an open contact that could land [m/s²]
 OPEN, STICKING, SLIPPING, IDLE, BILATERAL = "open", "sticking", "slipping", "idle", "bilateral"
@@ -155,8 +156,9 @@ class ContactSpace:
             if mode in (STICKING, BILATERAL):
                 after.stretch[i] = motion.stretch[i] + e.tangential(displacement[i])
             elif mode == SLIPPING:  # p0ᵗ = pᵗ + λᵗ/Kᵗ
-                friction = e.material.friction * max(0.0, self.push(i, after)) * self.direction(i, after)
-                after.stretch[i] = friction / e.material.stiffness[1]
+                t_hat = self.direction(i, after)
+                friction = self.sliding_friction(i, t_hat) * max(0.0, self.push(i, after))
+                after.stretch[i] = friction / e.material.stiffness[1] * t_hat
         return after
 
     def micro_step(self, motion: Motion, h: float) -> tuple[Motion, Array, Array]:
@@ -240,8 +242,12 @@ class ContactSpace:
                 if False: lam_t = lam_t + e.material.damping[1] * e.tangential(motion.velocity[i])
                 motion.stretch[i] = -lam_t / e.material.stiffness[1]
                 mode = STICKING
+        elif before == SLIPPING and mode == IDLE and self.push(i, motion) > 0.0:
+            mode = SLIPPING
+        elif before == SLIPPING and mode == STICKING and friction_from @ motion.velocity[i] > SLOWEST_SLIDING:
+            mode = SLIPPING
         elif before == SLIPPING and mode == STICKING:
-            friction = e.material.friction * max(0.0, self.push(i, motion))
+            friction = self.sliding_friction(i, friction_from) * max(0.0, self.push(i, motion))
             motion.stretch[i] = friction / e.material.stiffness[1] * friction_from
         if mode in (OPEN, IDLE):
             motion.stretch[i] = 0.0
