@@ -190,6 +190,11 @@ class ContactSpace:
         end = self.moved(motion, h * motion.velocity + twice(a1, a2), motion.velocity + once(a1, a2))
         return end, once(lam1, lam2), twice(lam1, lam2)
 
+    def changes_within(self, start: Motion, end: Motion, h: float) -> dict[int, tuple[float, str]]:
+        """When and to which mode elements change in a micro-step, by element."""
+        found = {i: self.change_within(i, start, end, h) for i in range(len(self.elements))}
+        return {i: change for i, change in found.items() if change is not None}
+
     def change_within(self, i: int, start: Motion, end: Motion, h: float) -> tuple[float, str] | None:
         """When and to which mode element i changes in a micro-step, if it does."""
         e, mode = self.elements[i], self.modes[i]
@@ -225,30 +230,26 @@ class ContactSpace:
                 found.append((h, OPEN))
         return min(found) if found else None
 
-    def enter(self, i: int, mode: str, motion: Motion, friction_from: Array) -> None:
-        """Element i changes its mode at this instant; friction_from is its direction of sliding until now."""
-        e, before = self.elements[i], self.modes[i]
-        if before in (OPEN, IDLE) and mode in (STICKING, SLIPPING):
-            motion.stretch[i] = 0.0
-            f = self.trial(i, motion)
-            sticks = np.linalg.norm(e.tangential(f)) <= e.material.friction * (e.normal @ f)
-            mode = STICKING if sticks else SLIPPING
-        elif before == STICKING and mode == SLIPPING:
-            f = self.trial(i, motion); f_t = e.tangential(f)
-            if e.normal @ f <= 0.0:
+    def enter(self, i: int, mode: str, motion: Motion, t_hat: Array) -> None:
+        """Element i, which slid along t_hat until now, is about to change to `mode`: the law at this instant decides."""
+        e, before, f = self.elements[i], self.modes[i], self.trial(i, motion)
+        f_n, f_t = e.normal @ f, e.tangential(f)
+        K_t, mu = e.material.stiffness[1], e.material.friction
+        if before in (OPEN, IDLE) and mode != OPEN:  # anchored here: damping alone acts across
+            mode = STICKING if np.linalg.norm(f_t) <= mu * f_n else SLIPPING
+        elif before == STICKING:
+            if f_n <= 0.0:
                 mode = IDLE
-            elif f_t @ motion.velocity[i] > 0.0:
-                lam_t = e.material.friction * (e.normal @ f) * f_t / np.linalg.norm(f_t)
-                if False: lam_t = lam_t + e.material.damping[1] * e.tangential(motion.velocity[i])
-                motion.stretch[i] = -lam_t / e.material.stiffness[1]
+            elif f_t @ motion.velocity[i] > 0.0:  # springing back: the anchor gives way, the contact does not slide
                 mode = STICKING
-        elif before == SLIPPING and mode == IDLE and self.push(i, motion) > 0.0:
+                motion.stretch[i] = -mu * f_n / K_t * f_t / np.linalg.norm(f_t)
+        elif mode == IDLE and f_n > 0.0:  # a cut falls short of the instant; it is then looked for again
             mode = SLIPPING
-        elif before == SLIPPING and mode == STICKING and friction_from @ motion.velocity[i] > SLOWEST_SLIDING:
-            mode = SLIPPING
-        elif before == SLIPPING and mode == STICKING:
-            friction = self.sliding_friction(i, friction_from) * max(0.0, self.push(i, motion))
-            motion.stretch[i] = friction / e.material.stiffness[1] * friction_from
+        elif mode == STICKING:
+            if t_hat @ motion.velocity[i] > SLOWEST_SLIDING:
+                mode = SLIPPING
+            else:
+                motion.stretch[i] = self.sliding_friction(i, t_hat) * max(0.0, f_n) / K_t * t_hat
         if mode in (OPEN, IDLE):
             motion.stretch[i] = 0.0
         self.modes[i] = mode
@@ -262,45 +263,92 @@ def resolve(
     motion = space.start()
     lam_int, lam_int2 = np.zeros_like(motion.velocity), np.zeros_like(motion.velocity)
     events: list[Event] = []
-    changed = any(mode not in (OPEN, STICKING, BILATERAL) for mode in space.modes)
+    changed = any(mode in (SLIPPING, IDLE) for mode in space.modes)
     longest, left, parts, taken = dt / micro_steps, dt, micro_steps, 0
-    located = min(16 + 4 * len(space.elements), 80)
+    most_events = min(16 + 4 * len(space.elements), 80)
     while parts > 0:
         h = left / parts
         end, once, twice = space.micro_step(motion, h)
-        taken += 1
-        changes = {i: space.change_within(i, motion, end, h) for i in range(len(space.elements))}
-        changes = {i: change for i, change in changes.items() if change is not None}
-        parts -= 1
-        changed = changed or bool(changes)
+        changes = space.changes_within(motion, end, h)
+        taken, parts = taken + 1, parts - 1
         first = min(changes, key=lambda i: changes[i][0], default=None)
-        cut = first is not None and changes[first][0] < h and len(events) < located
-        if cut:
+        located = first is not None and changes[first][0] < h and len(events) < most_events
+        if located:
             h, mode = changes[first]
             end, once, twice = space.micro_step(motion, h)
-            taken += 1
-            parts = ceil((left - h) / longest - 1e-9)
-            at_cut = {i: space.change_within(i, motion, end, h) for i in range(len(space.elements))} if h > 0 else {}
-            changes = {i: change for i, change in at_cut.items() if change is not None} | {first: (h, mode)}
+            changes = space.changes_within(motion, end, h) | {first: (h, mode)}
+            taken, parts = taken + 1, ceil((left - h) / longest - 1e-9)
         for i, (_, mode) in changes.items():
             before = space.modes[i]
             space.enter(i, mode, end, space.direction(i, motion))
-            if cut and i == first:
+            if located and i == first:
                 events.append(Event(dt - left + h, i, before, space.modes[i]))
+        changed = changed or bool(changes)
         lam_int2 += h * lam_int + twice
         lam_int += once
         motion, left = end, left - h
+    averages = lam_int / dt, 2 * lam_int2 / dt**2
     return Resolved(
-        lam_int / dt,
-        2 * lam_int2 / dt**2,
-        motion.displacement,
-        motion.velocity,
-        space.modes,
-        motion.stretch,
-        events,
-        taken,
-        changed,
+        *averages, motion.displacement, motion.velocity, space.modes, motion.stretch, events, taken, changed
     )
+
+
+def follow_exactly(
+    Upsilon: Array, ddp_bar: Array, elements: Sequence[Element], dt: float, tolerance: float = 1e-10
+) -> Resolved:
+    """The same law between events located by a general solver: what `resolve` tends to, without micro-steps."""
+    space = ContactSpace(Upsilon, ddp_bar, elements)
+    n = len(space.elements)
+    anchored = space.start()  # where the stretches were last set
+    x, t = np.concatenate([np.zeros(3 * n), anchored.velocity.ravel(), np.zeros(6 * n)]), 0.0
+    events: list[Event] = []
+    changed = any(mode in (SLIPPING, IDLE) for mode in space.modes)
+
+    def motion_at(x: Array) -> Motion:
+        displacement, velocity = x[: 6 * n].reshape(2, n, 3)
+        grown = [e.tangential(x) for e, x in zip(space.elements, displacement - anchored.displacement, strict=True)]
+        holds = np.array([mode in (STICKING, BILATERAL) for mode in space.modes])[:, None]
+        return Motion(displacement.copy(), velocity.copy(), np.where(holds, anchored.stretch + grown, 0.0))
+
+    def rate(_: float, x: Array) -> Array:  # of p, ṗ, ∫λ and ∫∫λ
+        motion = motion_at(x)
+        lam = np.concatenate([space.linearise(i, motion)[0] for i in range(n)])
+        return np.concatenate([x[3 * n : 6 * n], space.Upsilon @ lam + space.ddp_bar, lam, x[6 * n : 9 * n]])
+
+    def ends() -> list[tuple[int, str, object]]:
+        """Element, next mode and the function that falls through zero there."""
+
+        def sliding(i: int, motion: Motion) -> float:
+            return float(np.linalg.norm(space.elements[i].tangential(motion.velocity[i]))) - SLOWEST_SLIDING
+
+        by_mode = {
+            OPEN: [(STICKING, space.gap)],
+            STICKING: [(SLIPPING, lambda i, m: space.cone_margin(i, m) + 1e-8)],  # begins on the cone's surface
+            SLIPPING: [(IDLE, space.push), (STICKING, sliding)],
+            IDLE: [(SLIPPING, lambda i, m: -space.push(i, m)), (OPEN, lambda i, m: -space.gap(i, m))],
+            BILATERAL: [],
+        }
+        return [(i, after, function) for i in range(n) for after, function in by_mode[space.modes[i]]]
+
+    while t < dt:
+        found = ends()
+        functions = [lambda _, x, i=i, f=f: f(i, motion_at(x)) for i, _, f in found]
+        for function in functions:
+            function.terminal, function.direction = True, -1.0
+        path = solve_ivp(
+            rate, (t, dt), x, "DOP853", events=functions, rtol=tolerance, atol=1e-3 * tolerance, max_step=dt / 50
+        )
+        t, x = float(path.t[-1]), path.y[:, -1]
+        motion = motion_at(x)
+        for (i, mode, _), times in zip(found, path.t_events, strict=True):
+            if len(times):
+                before, changed = space.modes[i], True
+                space.enter(i, mode, motion, space.direction(i, motion))
+                events.append(Event(t, i, before, space.modes[i]))
+        anchored = motion
+    motion = space.moved(anchored, np.zeros((n, 3)), anchored.velocity)  # with the stretches of what slips
+    averages = x[6 * n : 9 * n].reshape(n, 3) / dt, 2 * x[9 * n :].reshape(n, 3) / dt**2
+    return Resolved(*averages, motion.displacement, motion.velocity, space.modes, motion.stretch, events, 0, changed)
 
 
 class Terms(NamedTuple):
@@ -347,6 +395,21 @@ class OracleSimulator(ReferenceSimulator):
         if followed.changed:
             self._carry_over(p_start, followed)
         self._commit_law()
+
+    def adopt(self, sim) -> None:
+        """Continue from the state of a simulator of the same robot and ground."""
+        self.t, self.q, self.v = sim.t, sim.q, sim.v
+        self.active, self.slipping = (np.array([getattr(c, x) for c in sim.contacts], bool) for x in ("active", "slipping"))
+        self.p, self.dp, self.p0, self.force = (
+            np.array([getattr(c, x) for c in sim.contacts]).reshape(-1, 3)
+            for x in ("position", "velocity", "anchor", "force")
+        )
+        self.p0[~self.active] = 0.0
+        self.dp0 = np.zeros_like(self.dp)
+        for i in np.flatnonzero(self.slipping):  # the anchor of a slipping contact goes with the point
+            n = self.contacts[i].normal
+            self.dp0[i] = self.dp[i] - (n @ self.dp[i]) * n
+        self._update_kinematics()
 
     @property
     def modes(self) -> list[str]:

@@ -7,6 +7,7 @@ import pinocchio as pin
 from scipy.integrate import solve_ivp
 
 import exposim as xs
+import oracle
 import reference
 
 GRAVITY = 9.81
@@ -96,6 +97,20 @@ def spring_energy(sim):
 
 def reference_of(sim, **options):
     """The reference simulator of the same robot, ground and step; options that Simulator does not show are given."""
+    if isinstance(sim.integrator, xs.Expo):
+        options.setdefault("position_update", sim.integrator.position_update)
+    return reference.ReferenceSimulator(
+        sim.robot.model, *reference_contacts(sim), sim.dt, REFERENCED[type(sim.integrator)], **options
+    )
+
+
+def oracle_of(sim):
+    """The reading of the default step, for the same robot, ground and step."""
+    return oracle.OracleSimulator(sim.robot.model, *reference_contacts(sim), sim.dt, order=sim.integrator.order)
+
+
+def reference_contacts(sim):
+    """Points and surfaces as the reference simulator takes them."""
 
     def pair(value):
         return (value, value) if np.ndim(value) == 0 else tuple(value)
@@ -111,8 +126,4 @@ def reference_of(sim, **options):
         position = placement.act(np.array(point.offset))
         points.append(reference.Point(joint, position, point.radius, bilateral, anchor))
     surfaces = [reference.HalfSpace(np.array(s.point), np.array(s.normal), material(s.material)) for s in sim.surfaces]
-    if isinstance(sim.integrator, xs.Expo):
-        options.setdefault("position_update", sim.integrator.position_update)
-    return reference.ReferenceSimulator(
-        sim.robot.model, points, surfaces, sim.dt, REFERENCED[type(sim.integrator)], **options
-    )
+    return points, surfaces
