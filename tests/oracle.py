@@ -131,6 +131,11 @@ class ContactSpace:
         mu, pressing, lifting = self.elements[i].material.friction, n @ block @ t_hat, n @ block @ n
         return min(mu, LARGEST_PRESSING * lifting / pressing) if pressing > 0.0 else mu
 
+    def friction_stretch(self, i: int, motion: Motion, t_hat: Array) -> Array:
+        """−λᵗ/Kᵗ: the stretch that holds the friction of sliding along t_hat."""
+        friction = self.sliding_friction(i, t_hat) * max(0.0, self.push(i, motion))
+        return friction / self.elements[i].material.stiffness[1] * t_hat
+
     def linearise(self, i: int, motion: Motion) -> tuple[Array, Array, Array]:
         """λ (3,) and the stiffness −∂λ/∂p and damping −∂λ/∂ṗ, (3, 3), in the element's mode."""
         e, mode = self.elements[i], self.modes[i]
@@ -155,10 +160,8 @@ class ContactSpace:
         for i, (e, mode) in enumerate(zip(self.elements, self.modes, strict=True)):
             if mode in (STICKING, BILATERAL):
                 after.stretch[i] = motion.stretch[i] + e.tangential(displacement[i])
-            elif mode == SLIPPING:  # p0ᵗ = pᵗ + λᵗ/Kᵗ
-                t_hat = self.direction(i, after)
-                friction = self.sliding_friction(i, t_hat) * max(0.0, self.push(i, after))
-                after.stretch[i] = friction / e.material.stiffness[1] * t_hat
+            elif mode == SLIPPING:
+                after.stretch[i] = self.friction_stretch(i, after, self.direction(i, after))
         return after
 
     def micro_step(self, motion: Motion, h: float) -> tuple[Motion, Array, Array]:
@@ -249,9 +252,11 @@ class ContactSpace:
             if t_hat @ motion.velocity[i] > SLOWEST_SLIDING:
                 mode = SLIPPING
             else:
-                motion.stretch[i] = self.sliding_friction(i, t_hat) * max(0.0, f_n) / K_t * t_hat
+                motion.stretch[i] = self.friction_stretch(i, motion, t_hat)
         if mode in (OPEN, IDLE):
             motion.stretch[i] = 0.0
+        elif mode == SLIPPING:
+            motion.stretch[i] = self.friction_stretch(i, motion, self.direction(i, motion))
         self.modes[i] = mode
 
 
@@ -361,7 +366,11 @@ class Terms(NamedTuple):
 
 
 class OracleSimulator(ReferenceSimulator):
-    """Expo() and Expo(order=1): robots on half-spaces and bilateral points. `resolved` is that of the last step."""
+    """Expo() and Expo(order=1): robots on half-spaces and bilateral points.
+
+    Of the last step: `followed` is what contacts did; `hesitated` says that an end of slipping was looked for over and
+    over, so that rounding decides.
+    """
 
     def __init__(self, *args, order: int = 2, **kwargs) -> None:
         super().__init__(*args, **kwargs)
@@ -370,6 +379,7 @@ class OracleSimulator(ReferenceSimulator):
     def step(self, tau: Array, wrenches: Sequence[Wrench] = (), follow: bool = False) -> None:
         """Advance by dt; `follow`: as if a bound had not ruled out changes, which moves the middle to a resolved one."""
         tau, dt, q, v = np.asarray(tau, float), self.dt, self.q, self.v
+        self.hesitated = False
         if self.order == 1:
             terms = self._terms(q, v, tau, wrenches)
             followed = self._follow(terms, dt, 20)
@@ -450,6 +460,8 @@ class OracleSimulator(ReferenceSimulator):
             full = np.zeros_like(self.p)
             full[near] = getattr(found, name)
             setattr(found, name, full)
+        repeats = sum(event.before == event.after == SLIPPING for event in found.events)
+        self.hesitated = self.hesitated or repeats > 3
         found.events = [event._replace(element=near[event.element]) for event in found.events]
         found.modes = modes
         return found

@@ -63,3 +63,138 @@ def random_state(robot, rng):
         return [0, 0, 2e-3 * rng.normal()], rng.normal(size=3) * [1, 1, 0.5]
     spread = [0.005] * 3 + [0.03] * 3 + [0.05] * (nv - 6)
     return pin.integrate(model, robot.q0, rng.normal(scale=spread)), 0.5 * rng.normal(size=nv)
+
+
+def survey_random_states(sim, states, steps, torque=0.0, wrenches=None):
+    survey = Survey(sim)
+    for seed in range(states):
+        rng = np.random.default_rng(seed)
+        sim.reset(*random_state(sim.robot, rng))
+        for _ in range(steps):
+            survey.step(torque * rng.normal(size=sim.robot.model.nv), wrenches)
+    return survey
+
+
+# Single steps.
+
+
+@ORDERS
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_robots_agree_after_single_steps_from_random_states(robot, order):
+    robot = xs.load_robot(robot).replace(joint_damping=0.05)
+    sim = xs.Simulator(robot, slope(0.1, friction=0.6), xs.Expo(order=order), 2e-3)
+    survey = survey_random_states(sim, 6, 4, torque=0.5)
+    assert max(survey.differences) < TOLERANCE
+    assert survey.left_out <= 4
+    assert len(survey.seen) >= 2
+
+
+@ORDERS
+@pytest.mark.parametrize("stiffness, damping", [(1e4, 30.0), (1e5, 300.0), (1e7, 3e3)])
+@pytest.mark.parametrize("friction", [0.0, 0.3, 1.0])
+def test_a_point_mass_agrees_whatever_the_material(stiffness, damping, friction, order):
+    ground = slope(0.3, stiffness=stiffness, damping=damping, friction=friction)
+    survey = survey_random_states(xs.Simulator(point_mass(), ground, xs.Expo(order=order), 5e-3), 12, 8)
+    assert max(survey.differences) < TOLERANCE
+    assert survey.left_out <= 2
+
+
+@ORDERS
+@pytest.mark.parametrize("dt", [1e-3, 5e-3])
+def test_a_block_between_two_surfaces_agrees(dt, order):
+    ground = [slope(0.2, friction=0.4), xs.HalfSpace(xs.Material(3e4, 90.0, 0.2), (0.1, 0, 0), (-1.0, 0.3, 0.5))]
+    survey = survey_random_states(xs.Simulator(block(), ground, xs.Expo(order=order), dt), 12, 6)
+    assert max(survey.differences) < TOLERANCE
+    assert survey.left_out <= 2
+    assert {("open", "slipping"), ("sticking", "slipping"), ("slipping", "idle")} <= survey.seen
+
+
+@pytest.mark.parametrize("material", [xs.Material((1e5, 3e4), 300.0, 0.4), xs.Material(1e5, (300.0, 50.0), 0.4)])
+def test_damping_that_is_not_proportional_to_stiffness_agrees(material):
+    sim = xs.Simulator(xs.load_robot("solo12"), xs.HalfSpace(material), xs.Expo(kernel="expm"), 2e-3)
+    survey = survey_random_states(sim, 8, 4, torque=0.5)
+    assert max(survey.differences) < TOLERANCE
+    assert survey.left_out == 0
+
+
+@pytest.mark.parametrize("friction", [0.9, 3.0])
+def test_friction_that_is_held_back_agrees(friction):
+    sim = xs.Simulator(block(), slope(0.3, friction=friction), xs.Expo(), 2e-3)
+    survey = survey_random_states(sim, 16, 6)
+    assert max(survey.differences) < TOLERANCE
+
+
+def test_a_push_and_joint_damping_agree():
+    robot = xs.load_robot("go2").replace(joint_damping=0.1)
+    sim = xs.Simulator(robot, xs.HalfSpace(xs.Material(friction=0.5)), xs.Expo(), 4e-3)
+    survey = survey_random_states(sim, 6, 4, torque=2.0, wrenches={"base": [20.0, 40.0, -30.0, 1.0, 2.0, 3.0]})
+    assert max(survey.differences) < TOLERANCE
+
+
+# Whole motions.
+
+
+def run_both(sim, q, v, seconds, controller=None):
+    """Both from the same start, each by itself; the largest difference on the way and what happened."""
+    oracle = oracle_of(sim)
+    sim.reset(q, v)
+    oracle.reset(sim.q, sim.v)
+    largest, events = 0.0, set()
+    for _ in range(round(seconds / sim.dt)):
+        tau = np.zeros(sim.robot.model.nv)
+        if controller is not None:
+            tau[list(sim.robot.actuated_dofs)] = controller(sim.t, sim.state)
+        step_both(sim, oracle, tau)
+        assert not (sim.info.limited or oracle.hesitated)
+        largest = max(largest, difference(sim, oracle))
+        events.update((event.before, event.after) for event in oracle.followed.events)
+    return largest, events
+
+
+def test_a_dropped_mass_bounces_alike_for_a_second():
+    sim = xs.Simulator(point_mass(), slope(0.2, friction=0.4), xs.Expo(), 5e-3)
+    largest, events = run_both(sim, [0, 0, 0.1], [0.3, 0.1, 0], 1.0)
+    assert largest < TOLERANCE
+    assert ("open", "sticking") in events or ("open", "slipping") in events
+
+
+@ORDERS
+def test_a_block_that_slides_down_a_slope_and_turns_agrees(order):
+    sim = xs.Simulator(block(half=(0.1, 0.1, 0.02)), slope(0.3, friction=0.2), xs.Expo(order=order), 4e-3)
+    largest, _ = run_both(sim, on_slope(0.3, 0.02 - 5e-5), [0.6, 0.2, 0, 0, 0, 4.0], 0.4)
+    assert largest < TOLERANCE
+
+
+@ORDERS
+def test_a_block_that_lands_askew_and_comes_to_rest_agrees(order):
+    sim = xs.Simulator(block(), xs.HalfSpace(xs.Material(friction=0.4)), xs.Expo(order=order), 2e-3)
+    attitude = pin.Quaternion(pin.rpy.rpyToMatrix(0.15, 0.1, 0.0)).coeffs()
+    largest, events = run_both(sim, [0.0, 0.0, 0.075, *attitude], [0.5, 0, -0.3, 0, 0, 1.0], 0.4)
+    assert largest < 1e-7  # it lands four times, and a last digit grows with each
+    assert {before for before, _ in events} >= {"open", "sticking", "slipping"}
+
+
+def test_solo12_dropped_agrees():
+    robot = xs.load_robot("solo12")
+    sim = xs.Simulator(robot, xs.HalfSpace(), xs.Expo(), 2e-3)
+    q = robot.q0
+    q[2] += 0.03
+    largest, _ = run_both(sim, q, None, 0.3, xs.controllers.PD(robot, 5.0, 0.05))
+    assert largest < 1e-7
+
+
+def test_go2_with_ball_feet_slides_down_a_slope_alike():
+    robot = xs.load_robot("go2")
+    sim = xs.Simulator(robot, slope(0.2, friction=0.3), xs.Expo(), 4e-3)
+    q = robot.q0
+    q[2] += 0.02
+    largest, _ = run_both(sim, q, None, 0.3, xs.controllers.PD(robot, 50.0, 1.0))
+    assert largest < 1e-7
+
+
+def test_a_block_on_bilateral_points_swings_alike():
+    robot = block(bilateral=True, material=xs.Material(stiffness=(1e4, 1e4), damping=(20.0, 20.0)))
+    sim = xs.Simulator(robot, None, xs.Expo(), 5e-3)
+    largest, events = run_both(sim, [0, 0, 0.1, 0, 0, 0, 1.0], [0.3, 0.1, -0.3, 1.0, 0.5, 0.2], 0.5)
+    assert largest < TOLERANCE
+    assert not events
