@@ -150,8 +150,7 @@ class ContactSpace:
         ray = n - mu * t_hat
         turning = np.eye(3) - np.outer(n, n) - np.outer(t_hat, t_hat)
         B = e.material.damping[0] * np.outer(ray, n)
-        if speed > 0.0:
-            B = B + e.material.friction * max(0.0, lam_n) / speed * turning
+        B = B + e.material.friction * max(0.0, lam_n) / max(speed, SLOWEST_SLIDING) * turning
         return lam_n * ray, e.material.stiffness[0] * np.outer(ray, n), B
 
     def moved(self, motion: Motion, displacement: Array, velocity: Array) -> Motion:
@@ -203,7 +202,7 @@ class ContactSpace:
         e, mode = self.elements[i], self.modes[i]
 
         def line(at_start: float, at_end: float) -> float:
-            return h * float(np.clip(at_start / (at_start - at_end), 0.0, 1.0)) if at_start > 0 else h
+            return h * at_start / (at_start - at_end) if at_start > 0.0 > at_end else h
 
         def parabola() -> float:
             """Where φ passes zero downwards."""
