@@ -29,6 +29,7 @@ from reference import (
 GAMMA = 1.0 - np.sqrt(0.5)  # Alexander's SDIRK method of two stages: second order, L-stable, stiffly accurate
 HALF_STEP_MICRO_STEPS = 5
 SLOWEST_SLIDING = 1e-6  # [m/s]
+SAME_TIME = 1e-6  # of a micro-step
 LARGEST_PRESSING = 0.95  # of what friction may take from the normal acceleration that the normal force gives
 LARGEST_ACCELERATION = 1500.0  # of an open contact that could land [m/s²]
 OPEN, STICKING, SLIPPING, IDLE, BILATERAL = "open", "sticking", "slipping", "idle", "bilateral"
@@ -278,9 +279,11 @@ def resolve(
         first = min(changes, key=lambda i: changes[i][0], default=None)
         located = first is not None and changes[first][0] < h and len(events) < most_events
         if located:
-            h, mode = changes[first]
+            together = changes[first][0] + SAME_TIME * h
+            h = changes[first][0]
             end, once, twice = space.micro_step(motion, h)
-            changes = space.changes_within(motion, end, h) | {first: (h, mode)}
+            cut_here = {i: change for i, change in changes.items() if change[0] <= together}
+            changes = space.changes_within(motion, end, h) | cut_here
             taken, parts = taken + 1, ceil((left - h) / longest - 1e-9)
         for i, (_, mode) in changes.items():
             before = space.modes[i]
