@@ -303,7 +303,10 @@ def resolve(
 def follow_exactly(
     Upsilon: Array, ddp_bar: Array, elements: Sequence[Element], dt: float, tolerance: float = 1e-10
 ) -> Resolved:
-    """The same law between events located by a general solver: what `resolve` tends to, without micro-steps."""
+    """The same law between events located by a general solver: what `resolve` tends to, without micro-steps.
+
+    Anchors that give way as soon as a contact has stopped do so without end; then there is no answer.
+    """
     space = ContactSpace(Upsilon, ddp_bar, elements)
     n = len(space.elements)
     anchored = space.start()  # where the stretches were last set
@@ -338,13 +341,17 @@ def follow_exactly(
         return [(i, after, function) for i in range(n) for after, function in by_mode[space.modes[i]]]
 
     while t < dt:
+        if len(events) > 40:
+            raise RuntimeError(f"more than 40 events until {t:g} s")
         found = ends()
         functions = [lambda _, x, i=i, f=f: f(i, motion_at(x)) for i, _, f in found]
         for function in functions:
             function.terminal, function.direction = True, -1.0
         path = solve_ivp(
-            rate, (t, dt), x, "DOP853", events=functions, rtol=tolerance, atol=1e-3 * tolerance, max_step=dt / 50
+            rate, (t, dt), x, "Radau", events=functions, rtol=tolerance, atol=1e-3 * tolerance, max_step=dt / 50
         )
+        if not path.success:
+            raise RuntimeError(f"at {path.t[-1]:g} s: {path.message}")
         t, x = float(path.t[-1]), path.y[:, -1]
         motion = motion_at(x)
         for (i, mode, _), times in zip(found, path.t_events, strict=True):
