@@ -6,6 +6,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.integrate import solve_ivp
 
+import contact_space
 import exposim as xs
 import oracle
 import reference
@@ -127,3 +128,25 @@ def reference_contacts(sim):
         points.append(reference.Point(joint, position, point.radius, bilateral, anchor))
     surfaces = [reference.HalfSpace(np.array(s.point), np.array(s.normal), material(s.material)) for s in sim.surfaces]
     return points, surfaces
+
+
+def random_contact_space(seed, count=2):
+    """Υ, p̈̄ and elements that land, slip, stick and lift within some milliseconds."""
+    rng = np.random.default_rng(seed)
+    factor = rng.normal(size=(3 * count, 3 * count + 2))
+    Upsilon = 0.3 * np.eye(3 * count) + factor @ factor.T / (6 * count)
+    elements = []
+    for _ in range(count):
+        normal = np.array([0.0, 0.0, 1.0]) + 0.2 * rng.normal(size=3)
+        normal /= np.linalg.norm(normal)
+        gap = rng.choice([1.0, -1.0]) * 10.0 ** rng.uniform(-5.0, -3.5)
+        velocity = rng.normal(size=3) * [0.15, 0.15, 0.0] - 0.2 * abs(rng.normal()) * normal
+        material = reference.Material((1e5, 1e5), (300.0, 300.0), rng.uniform(0.2, 0.8))
+        element = contact_space.Element(material, normal, gap, velocity)
+        if gap <= 0.0:
+            alone = contact_space.ContactSpace(np.eye(3), np.zeros(3), [element])
+            pushes, sticks = alone.push(0, alone.start()) > 0.0, alone.cone_margin(0, alone.start()) >= 0.0
+            mode = "sticking" if sticks else "slipping" if pushes else "idle"
+            element = contact_space.Element(material, normal, gap, velocity, mode)
+        elements.append(element)
+    return Upsilon, np.tile([0.0, 0.0, -GRAVITY], count) + 5.0 * rng.normal(size=3 * count), elements

