@@ -115,7 +115,7 @@ class ContactSpace:
         return dp_t / max(np.linalg.norm(dp_t), np.finfo(float).tiny)
 
     def sliding_friction(self, i: int, t_hat: Array) -> float:
-        """μ, held back where friction would press the point into the ground nearly as hard as the ground pushes back."""
+        """μ, held back where friction would press the point down nearly as hard as the ground pushes it up."""
         n, block = self.elements[i].normal, self.Upsilon[3 * i : 3 * i + 3, 3 * i : 3 * i + 3]
         mu, pressing, lifting = self.elements[i].material.friction, n @ block @ t_hat, n @ block @ n
         return min(mu, LARGEST_PRESSING * lifting / pressing) if pressing > 0.0 else mu
@@ -222,7 +222,7 @@ class ContactSpace:
         return min(found) if found else None
 
     def enter(self, i: int, mode: str, motion: Motion, t_hat: Array) -> None:
-        """Element i, which slid along t_hat until now, is about to change to `mode`: the law at this instant decides."""
+        """Element i, sliding along t_hat if it slid, is about to change to `mode`: the law at this instant decides."""
         e, before, f = self.elements[i], self.modes[i], self.trial(i, motion)
         f_n, f_t = e.normal @ f, e.tangential(f)
         K_t, mu = e.material.stiffness[1], e.material.friction

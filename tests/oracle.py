@@ -40,7 +40,7 @@ class OracleSimulator(ReferenceSimulator):
         self.order = order
 
     def step(self, tau: Array, wrenches: Sequence[Wrench] = (), follow: bool = False) -> None:
-        """Advance by dt; `follow`: as if a bound had not ruled out changes, which moves the middle to a resolved one."""
+        """Advance by dt; `follow`: also where nothing changes, as if no bound had ruled it out."""
         tau, dt, q, v = np.asarray(tau, float), self.dt, self.q, self.v
         self.hesitated = False
         if self.order == 1:
@@ -192,7 +192,7 @@ class OracleSimulator(ReferenceSimulator):
         return self.v + h * (terms.dv_bar + terms.MinvJt @ lam.ravel())
 
     def _carry_over(self, p_start: Array, followed: Resolved) -> None:
-        """Modes and anchors at the end of a followed step: those that stick stay in the world, others go with the point."""
+        """Anchors at the end of a followed step: where it sticks in the world, else with the point."""
         for i, (contact, mode) in enumerate(zip(self.contacts, followed.modes, strict=True)):
             if contact.surface is None:
                 continue
