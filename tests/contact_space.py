@@ -193,18 +193,21 @@ class ContactSpace:
         def line(at_start: float, at_end: float) -> float:
             return h * at_start / (at_start - at_end) if at_start > 0.0 > at_end else h
 
-        def parabola() -> float:
-            """Where φ passes zero downwards."""
+        def landing() -> float | None:
+            """Where a parabola by φ and φ̇ at the start and the mean φ̈ passes zero downwards, if it does."""
             phi, dphi = self.gap(i, start), e.normal @ start.velocity[i]
             ddphi = e.normal @ (end.velocity[i] - start.velocity[i]) / h
-            speed = np.sqrt(max(0.0, dphi**2 - 2.0 * ddphi * phi))  # −φ̇ there
-            t = 2.0 * phi / (speed - dphi) if dphi < 0.0 else (speed + dphi) / -ddphi
-            return float(np.clip(t, 0.0, h))
+            square = dphi**2 - 2.0 * ddphi * phi  # of φ̇ there
+            if square < 0.0 or (dphi >= 0.0 and ddphi >= 0.0):
+                return None
+            t = 2.0 * phi / (np.sqrt(square) - dphi) if dphi < 0.0 else (np.sqrt(square) + dphi) / -ddphi
+            return float(max(t, 0.0)) if t <= h else None
 
         found: list[tuple[float, str]] = []
         if mode == OPEN:
-            if self.gap(i, end) <= 0.0 and e.normal @ end.velocity[i] < 0.0:
-                found.append((parabola(), STICKING))
+            t = landing()
+            if t is not None or (self.gap(i, end) <= 0.0 and e.normal @ end.velocity[i] < 0.0):
+                found.append((h if t is None else t, STICKING))
         elif mode == STICKING:
             if self.cone_margin(i, end) < 0.0:
                 found.append((line(self.cone_margin(i, start), self.cone_margin(i, end)), SLIPPING))

@@ -131,6 +131,16 @@ def test_a_push_and_joint_damping_agree():
     assert max(survey.differences) < TOLERANCE
 
 
+def test_a_corner_that_touches_and_leaves_within_a_micro_step_agrees():
+    sim = xs.Simulator(block(), slope(0.3, friction=0.5), xs.Expo(), 5e-3)
+    sim.reset(*random_state(sim.robot, np.random.default_rng(1001)))
+    sim.step(n=3)
+    survey = Survey(sim)
+    survey.step(np.zeros(6))
+    assert survey.differences[0] < TOLERANCE
+    assert survey.seen == {("open", "slipping"), ("slipping", "idle")}
+
+
 # Whole motions.
 
 
