@@ -42,17 +42,30 @@ std::optional<VectorXd> copy_of(const std::optional<Numbers>& array) {
   return array ? std::optional(copy_of(*array)) : std::nullopt;
 }
 
-/// @return 0: all is well; 1: it diverged; 2: a touch was left out for want of a slot; 3: both.
-int step(SharedSimulator& self, const std::optional<Numbers>& tau, int n, std::vector<ExternalWrench> wrenches) {
-  if (n < 1) throw std::invalid_argument("n must be at least 1");
-  const Input input = make_input(self.simulator.world().robot(), copy_of(tau), std::move(wrenches));
+/// The numbers of an array of floats; none if it is something else.
+std::optional<VectorXd> numbers_of(nb::handle given) {
+  Numbers array;
+  return nb::try_cast(given, array) ? std::optional(copy_of(array)) : std::nullopt;
+}
+
+constexpr int kNotTaken = -1;  // what was given is not what a step takes: nothing was done
+
+/// @return 0: all is well; 1: it diverged; 2: a touch was left out for want of a slot; 3: both; or kNotTaken.
+int step(SharedSimulator& self, nb::handle tau, nb::handle n, std::vector<ExternalWrench> wrenches) {
+  const Robot& robot = self.simulator.world().robot();
+  const std::optional<VectorXd> torques = tau.is_none() ? VectorXd::Zero(robot.nv()) : numbers_of(tau);
+  int count = 0;
+  if (!torques || !takes(robot, *torques) || PyBool_Check(n.ptr()) || !nb::try_cast(n, count) || count < 1) {
+    return kNotTaken;
+  }
+  const Input input = make_input(robot, torques, std::move(wrenches));
   // Between chunks the interpreter may run its signal handlers: a long run can be interrupted.
   constexpr int kChunk = 1000;
   bool good = true;
   long overflows = 0;
-  for (int done = 0; good && done < n; done += kChunk) {
-    good = self.locked([&](Simulator& simulator) {
-      const bool taken = simulator.step(input, std::min(kChunk, n - done));
+  for (int left = count; good && left > 0; left -= kChunk) {
+    good = self.alone([&](Simulator& simulator) {
+      const bool taken = simulator.step(input, std::min(kChunk, left));
       overflows = simulator.statistics().overflows;
       return taken;
     });
@@ -62,22 +75,23 @@ int step(SharedSimulator& self, const std::optional<Numbers>& tau, int n, std::v
 }
 
 /// @return whether q and v are what a reset takes; nothing is changed otherwise.
-bool reset(SharedSimulator& self, const Numbers& given_q, const Numbers& given_v) {
+bool reset(SharedSimulator& self, nb::handle given_q, nb::handle given_v) {
   const Robot& robot = self.simulator.world().robot();
-  VectorXd q = copy_of(given_q);
-  const VectorXd v = copy_of(given_v);
-  if (q.size() != robot.nq() || v.size() != robot.nv() || !q.allFinite() || !v.allFinite()) return false;
-  if (!is_normalised(robot, q, thresholds::kQuaternionTolerance)) return false;
-  self.locked([&](Simulator& simulator) {
-    normalise(robot, q);
-    simulator.reset(q, v);
+  std::optional<VectorXd> q = numbers_of(given_q);
+  const std::optional<VectorXd> v = numbers_of(given_v);
+  if (!q || !v || q->size() != robot.nq() || v->size() != robot.nv() || !q->allFinite() || !v->allFinite())
+    return false;
+  if (!is_normalised(robot, *q, thresholds::kQuaternionTolerance)) return false;
+  self.alone([&](Simulator& simulator) {
+    normalise(robot, *q);
+    simulator.reset(*q, *v);
   });
   return true;
 }
 
 bool set_state(SharedSimulator& self, const Numbers& given) {
   const VectorXd x = copy_of(given);
-  return self.locked([&](Simulator& simulator) { return simulator.set_state(x); });
+  return self.alone([&](Simulator& simulator) { return simulator.set_state(x); });
 }
 
 VectorXd packed_state(SharedSimulator& self) {
@@ -91,7 +105,7 @@ VectorXd packed_state(SharedSimulator& self) {
 /// g and ∂g/∂v⁺ of an implicit Euler step, for tests.
 std::pair<VectorXd, Eigen::MatrixXd> linearise(SharedSimulator& self, const VectorXd& tau,
                                                const std::vector<ExternalWrench>& wrenches, const VectorXd& v_next) {
-  return self.locked([&](Simulator& simulator) {
+  return self.alone([&](Simulator& simulator) {
     const auto* implicit = dynamic_cast<const ImplicitEuler*>(&simulator.integrator());
     if (!implicit) throw std::invalid_argument("the integrator is not implicit");
     std::pair<VectorXd, Eigen::MatrixXd> result;
@@ -108,7 +122,7 @@ std::pair<std::vector<double>, std::vector<int>> time_steps(SharedSimulator& sel
   const Input input = make_input(self.simulator.world().robot(), copy_of(tau), {});
   const Eigen::Map<const RowMatrixXd> rows(states.data(), static_cast<Index>(states.shape(0)),
                                            static_cast<Index>(states.shape(1)));
-  return self.locked([&](Simulator& simulator) {
+  return self.alone([&](Simulator& simulator) {
     std::pair<std::vector<double>, std::vector<int>> result;
     for (Index i = 0; i < rows.rows(); ++i) {
       if (!simulator.set_state(rows.row(i).transpose())) throw std::invalid_argument("a state is of another world");
@@ -193,9 +207,21 @@ void bind_simulator(nb::module_& m) {
   nb::class_<SharedSimulator>(m, "Simulator")
       .def(nb::init<std::shared_ptr<World>, std::shared_ptr<Integrator>, double>(), nb::arg("world"),
            nb::arg("integrator"), nb::arg("dt"))
-      .def("step", &step, nb::arg("tau").none(), nb::arg("n") = 1, nb::arg("wrenches") = std::vector<ExternalWrench>{})
+      .def("step", &step, nb::arg("tau").none(), nb::arg("n"), nb::arg("wrenches"))
       .def("reset", &reset, nb::arg("q"), nb::arg("v"))
       .def("set_state", &set_state, nb::arg("x"))
+      .def(
+          "plus",
+          [](SharedSimulator& self, const VectorXd& x, const VectorXd& dx) {
+            if (dx.size() != self.simulator.world().tangent_size())
+              throw std::invalid_argument("dx has the wrong size");
+            return self.alone([&](Simulator& simulator) {
+              VectorXd moved;
+              if (!simulator.plus(x, dx, moved)) throw std::invalid_argument("this is no state of this world");
+              return moved;
+            });
+          },
+          nb::arg("x"), nb::arg("dx"))
       .def_prop_ro("state", &packed_state)
       .def("linearise", &linearise, nb::arg("tau"), nb::arg("wrenches"), nb::arg("v_next"))
       .def("time_steps", &time_steps, nb::arg("states"), nb::arg("tau").none())
@@ -204,18 +230,21 @@ void bind_simulator(nb::module_& m) {
           [](SharedSimulator& self, const VectorXd& times, const std::optional<Numbers>& tau,
              std::vector<ExternalWrench> wrenches) {
             const Input input = make_input(self.simulator.world().robot(), copy_of(tau), std::move(wrenches));
-            return self.locked([&](Simulator& simulator) { return simulator.predict_forces(times, input); });
+            return self.alone([&](Simulator& simulator) { return simulator.predict_forces(times, input); });
           },
           nb::arg("times"), nb::arg("tau").none(), nb::arg("wrenches"))
-      .def("contact_matrix", reader([](Simulator& simulator) {
-             Eigen::MatrixXd A, b_x0;
-             simulator.stiff_system(make_input(simulator.world().robot(), {}, {})).full_system(A, b_x0);
-             return A;
-           }))
+      .def("contact_matrix",
+           [](SharedSimulator& self) {
+             return self.alone([](Simulator& simulator) {
+               Eigen::MatrixXd A, b_x0;
+               simulator.stiff_system(make_input(simulator.world().robot(), {}, {})).full_system(A, b_x0);
+               return A;
+             });
+           })
       .def(
           "try_kernel",
           [](SharedSimulator& self, const ContactKernel& kernel) {
-            return self.locked([&](Simulator& simulator) {
+            return self.alone([&](Simulator& simulator) {
               ForceAverages averages(kernel);
               averages.compute(simulator.stiff_system(make_input(simulator.world().robot(), {}, {})), simulator.dt());
               return averages.info();

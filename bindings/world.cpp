@@ -41,12 +41,6 @@ State unpacked(const World& world, const VectorXd& x) {
   return state;
 }
 
-VectorXd packed(const World& world, const State& state) {
-  VectorXd x(world.packed_size());
-  world.pack(state, x);
-  return x;
-}
-
 }  // namespace
 
 void bind_world(nb::module_& m) {
@@ -138,15 +132,6 @@ void bind_world(nb::module_& m) {
                    })
       .def_prop_ro("packed_size", &World::packed_size)
       .def_prop_ro("tangent_size", &World::tangent_size)
-      .def(
-          "plus",
-          [](const World& self, const VectorXd& x, const VectorXd& dx) {
-            if (dx.size() != self.tangent_size()) throw std::invalid_argument("dx has the wrong size");
-            State result;
-            self.plus(unpacked(self, x), dx, result);
-            return packed(self, result);
-          },
-          nb::arg("x"), nb::arg("dx"))
       .def(
           "minus",
           [](const World& self, const VectorXd& to, const VectorXd& from) {

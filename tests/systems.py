@@ -6,7 +6,9 @@ import numpy as np
 import pinocchio as pin
 from scipy.integrate import solve_ivp
 
+import contact_space
 import exposim as xs
+import oracle
 import reference
 from exposim.simulation.integrators import SCHEMES
 
@@ -97,6 +99,21 @@ def spring_energy(sim):
 
 def reference_of(sim):
     """The reference simulator of the same robot, ground, scheme and step."""
+    options = {}
+    if isinstance(sim.integrator, xs.PaperExpo):
+        options = {name: getattr(sim.integrator, name) for name in ("position_update", "anchor", "projection")}
+    return reference.ReferenceSimulator(
+        sim.robot.model, *reference_contacts(sim), sim.dt, REFERENCED[type(sim.integrator)], **options
+    )
+
+
+def oracle_of(sim):
+    """The reading of the default step, for the same robot, ground and step."""
+    return oracle.OracleSimulator(sim.robot.model, *reference_contacts(sim), sim.dt, order=sim.integrator.order)
+
+
+def reference_contacts(sim):
+    """Points and surfaces as the reference simulator takes them."""
 
     def pair(value):
         return (value, value) if np.ndim(value) == 0 else tuple(value)
@@ -111,10 +128,27 @@ def reference_of(sim):
         anchor = None if point.anchor is None else np.array(point.anchor)
         position = placement.act(np.array(point.offset))
         points.append(reference.Point(joint, position, point.radius, bilateral, anchor))
-    options = {}
     surfaces = [reference.HalfSpace(np.array(s.point), np.array(s.normal), material(s.material)) for s in sim.surfaces]
-    if isinstance(sim.integrator, xs.PaperExpo):
-        options = {name: getattr(sim.integrator, name) for name in ("position_update", "anchor", "projection")}
-    return reference.ReferenceSimulator(
-        sim.robot.model, points, surfaces, sim.dt, REFERENCED[type(sim.integrator)], **options
-    )
+    return points, surfaces
+
+
+def random_contact_space(seed, count=2):
+    """Υ, p̈̄ and elements that land, slip, stick and lift within some milliseconds."""
+    rng = np.random.default_rng(seed)
+    factor = rng.normal(size=(3 * count, 3 * count + 2))
+    Upsilon = 0.3 * np.eye(3 * count) + factor @ factor.T / (6 * count)
+    elements = []
+    for _ in range(count):
+        normal = np.array([0.0, 0.0, 1.0]) + 0.2 * rng.normal(size=3)
+        normal /= np.linalg.norm(normal)
+        gap = rng.choice([1.0, -1.0]) * 10.0 ** rng.uniform(-5.0, -3.5)
+        velocity = rng.normal(size=3) * [0.15, 0.15, 0.0] - 0.2 * abs(rng.normal()) * normal
+        material = reference.Material((1e5, 1e5), (300.0, 300.0), rng.uniform(0.2, 0.8))
+        element = contact_space.Element(material, normal, gap, velocity)
+        if gap <= 0.0:
+            alone = contact_space.ContactSpace(np.eye(3), np.zeros(3), [element])
+            pushes, sticks = alone.push(0, alone.start()) > 0.0, alone.cone_margin(0, alone.start()) >= 0.0
+            mode = "sticking" if sticks else "slipping" if pushes else "idle"
+            element = contact_space.Element(material, normal, gap, velocity, mode)
+        elements.append(element)
+    return Upsilon, np.tile([0.0, 0.0, -GRAVITY], count) + 5.0 * rng.normal(size=3 * count), elements

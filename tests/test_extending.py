@@ -109,6 +109,71 @@ def test_a_box_lands_on_a_ball_and_the_landing_is_located():
     assert_allclose(v, truth, atol=2e-2)
 
 
+def test_reported_forces_on_curved_ground_lie_in_the_friction_cone():
+    bowl = Ball(0.2, (0.0, 0.0, 0.2), stiffness=1e4, damping=60.0, friction=0.5)
+    inside = Ball.distance, Ball.normal
+    bowl.distance = lambda p: -inside[0](bowl, p)
+    bowl.normal = lambda p: -inside[1](bowl, p)
+    sim = xs.Simulator(point_mass(mass=1.0), bowl, dt=5e-3)
+    sim.reset([0.0, 0.0, -1e-3], [1.0, 0.0, 0.0])
+    slipped = 0
+    for _ in range(40):
+        sim.step()
+        n, lam = bowl.normal(sim.q[None])[0], sim.forces[0]
+        slipped += sim.slipping[0] and lam @ n > 1.0
+        assert np.linalg.norm(lam - (lam @ n) * n) <= 0.5 * max(0.0, lam @ n) * (1.0 + 1e-9) + 1e-12
+    assert slipped > 5
+
+
+def test_a_surface_may_look_at_the_simulator_that_asks_it_but_not_move_it():
+    class Lift(Ball):
+        sim = None
+        meddles = False
+
+        def distance(self, p):
+            if self.sim is not None and self.meddles:
+                self.sim.step()
+            return p[:, 2] - (0.01 * self.sim.t if self.sim else 0.0)
+
+        def normal(self, p):
+            return np.tile([0.0, 0.0, 1.0], (len(p), 1))
+
+    lift = Lift(1.0, (0.0, 0.0, 0.0))
+    lift.sim = sim = xs.Simulator(point_mass(), lift, dt=5e-3)
+    sim.reset([0.0, 0.0, -1e-4])
+    sim.step(n=200)
+    assert_allclose(sim.q[2], 0.01, atol=1e-3)  # carried up
+    lift.meddles = True
+    with pytest.raises(RuntimeError, match="middle of a step"):
+        sim.step()
+    lift.meddles, lift.sim = False, None
+
+
+@pytest.mark.parametrize("error", [ValueError, TypeError, KeyError, RuntimeError])
+def test_an_error_of_a_surface_comes_through_once_and_changes_nothing(error):
+    class Fence(Ball):
+        asked = 0
+
+        def distance(self, p):
+            if (p[:, 0] > 5.0).any():
+                self.asked += 1
+                raise error("out of the map")
+            return super().distance(p)
+
+    fence = Fence(1.0, (0.0, 0.0, -1.0))
+    sim = xs.Simulator(point_mass(), fence, dt=1e-3)
+    sim.reset([0.0, 0.0, -1e-4])
+    sim.step(n=10)
+    before, forces = sim.state, sim.forces
+    elsewhere = before.replace(q=[6.0, 0.0, 1.0])
+    for attempt in (lambda: sim.reset([6.0, 0.0, 1.0]), lambda: setattr(sim, "state", elsewhere)):
+        with pytest.raises(error, match="out of the map"):
+            attempt()
+        assert sim.state == before
+        assert np.array_equal(sim.forces, forces)
+    assert fence.asked == 2
+
+
 def test_a_surface_that_answers_nonsense_is_refused_by_name():
     class Wrong(Ball):
         def normal(self, p):

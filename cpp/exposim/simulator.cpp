@@ -34,27 +34,44 @@ Simulator::Simulator(std::shared_ptr<const World> world, std::shared_ptr<const I
 }
 
 void Simulator::reset(const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
-  start(*world_, workspace_.robot, q, v, now_);
+  start(*world_, workspace_.robot, q, v, given_);
+  std::swap(now_, given_);
   forget();
 }
 
 bool Simulator::set_state(const Eigen::Ref<const Eigen::VectorXd>& x) {
-  if (!world_->unpack(x, given_)) return false;
-  if (!is_normalised(world_->robot(), given_.q, thresholds::kQuaternionTolerance)) return false;
-  std::swap(now_.state, given_);
-  evaluate(*world_, workspace_.robot, now_);
-  if (!stretches_are_tangential(now_)) {
-    std::swap(now_.state, given_);
-    evaluate(*world_, workspace_.robot, now_);
-    return false;
-  }
+  if (!evaluate_given(x) || !stretches_are_tangential(given_)) return false;
+  std::swap(now_, given_);
   forget();
+  return true;
+}
+
+bool Simulator::evaluate_given(const Eigen::Ref<const Eigen::VectorXd>& x) {
+  if (!world_->unpack(x, given_.state)) return false;
+  if (!is_normalised(world_->robot(), given_.state.q, thresholds::kQuaternionTolerance)) return false;
+  evaluate(*world_, workspace_.robot, given_);
+  return true;
+}
+
+bool Simulator::plus(const Eigen::VectorXd& x, const Eigen::VectorXd& dx, Eigen::VectorXd& moved) {
+  State state, result;
+  if (!world_->unpack(x, state)) return false;
+  world_->plus(state, dx, result);
+  moved.resize(world_->packed_size());
+  world_->pack(result, moved);
+  if (!evaluate_given(moved)) return false;
+  for (std::size_t i = 0; i < world_->contacts().size(); ++i) {
+    Memory& memory = result.memory[i];
+    if (memory.mode != Mode::kBound) memory.s = tangent(memory.s, given_.motions[i].n);
+  }
+  world_->pack(result, moved);
   return true;
 }
 
 void Simulator::forget() {
   step_.clear(world_->strands());
   statistics_ = {};
+  statistics_.overflows = now_.overflows;
   workspace_.profiler.clear();
   divergence_.reset();
 }

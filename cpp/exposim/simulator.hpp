@@ -39,6 +39,9 @@ class Simulator {
   /// @return false, with nothing changed, if x is not a state of this world.
   bool set_state(const Eigen::Ref<const Eigen::VectorXd>& x);
   const State& state() const { return now_.state; }
+  /// x ⊕ dx of packed states, with stretches in the tangent planes where it leads.
+  /// @return false if x is not a state of this world, or that would not be one.
+  bool plus(const Eigen::VectorXd& x, const Eigen::VectorXd& dx, Eigen::VectorXd& moved);
 
   /// Takes up to n steps with the input held. @return false if a step diverged: the state is then the last good one.
   bool step(const Input& input, int n);
@@ -62,6 +65,8 @@ class Simulator {
 
  private:
   void forget();
+  /// Unpacks and evaluates a state beside the present one. @return false if it is not one of this world.
+  bool evaluate_given(const Eigen::Ref<const Eigen::VectorXd>& x);
 
   std::shared_ptr<const World> world_;
   std::shared_ptr<const Integrator> integrator_;
@@ -69,7 +74,7 @@ class Simulator {
   double dt_;
 
   Instant now_;
-  State given_;  // a state that is being restored
+  Instant given_;  // that is to take its place, once it is known to be good
   Step step_;
   StepStatistics statistics_;
   std::optional<Divergence> divergence_;

@@ -2,7 +2,8 @@
 
 namespace exposim {
 
-/// Every number that decides something, in one place. Those that a user may want to choose are defaults of options.
+/// The numbers that decide what is simulated, in one place; those of rounding stand where they are used. What a user
+/// may want to choose is the default of an option.
 namespace thresholds {
 
 // Contacts that change within a step (options of Expo).

@@ -85,6 +85,9 @@ bool World::unpack(const Eigen::Ref<const VectorXd>& x, State& state) const {
     if (free_slots_ && !bilateral) {
       const bool known = memory.surface >= 0 && memory.surface < static_cast<int>(surfaces_.size());
       if (memory.active() != known) return false;
+      for (std::size_t j = first_contact_[contacts_[i].point]; known && j < i; ++j) {
+        if (state.memory[j].surface == memory.surface) return false;  // two slots of a point with one surface
+      }
     } else if (memory.surface != contacts_[i].surface) {
       return false;
     }

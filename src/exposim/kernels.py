@@ -182,7 +182,9 @@ class Element:
             object.__setattr__(self, name, _checks.number(name, getattr(self, name), "[m]"))
         if abs(np.linalg.norm(self.normal) - 1.0) > 1e-9:
             raise InvalidArgument(f"normal is {self.normal!r}; give a vector of unit length")
-        if self.mode not in ("open", "bilateral") and self.gap > 0.0:
+        if self.mode == "bilateral" and (self.gap, self.gap0) != (0.0, 0.0):
+            raise InvalidArgument("gap and gap0 are not for bilateral elements; give the whole stretch instead")
+        if self.mode != "open" and self.gap > 0.0:
             raise InvalidArgument(
                 f"gap is {self.gap!r}, but the contact is {self.mode}; give mode 'open', or a gap ≤ 0"
             )

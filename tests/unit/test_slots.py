@@ -71,6 +71,86 @@ def test_a_state_among_many_surfaces_continues_with_the_same_bits():
     assert sim.state == other.state
 
 
+FAR_WALLS = [
+    xs.HalfSpace(normal=(np.cos(a), np.sin(a), 0), point=(-9 * np.cos(a), -9 * np.sin(a), 0))
+    for a in np.arange(7) * 0.8
+]
+
+
+def test_planes_that_are_near_but_not_touched_take_no_slot_from_one_that_is():
+    """Whatever their order: the landing keeps its stretch."""
+    near = [
+        xs.HalfSpace(normal=(1, 0, 0), point=(-0.008, 0, 0)),
+        xs.HalfSpace(normal=(0, 1, 0), point=(0, -0.008, 0)),
+        xs.HalfSpace(),
+    ]
+    ends = []
+    for ground in (near, near + FAR_WALLS, near[::-1] + FAR_WALLS):
+        sim = xs.Simulator(point_mass(), ground, dt=5e-3)
+        sim.reset([0, 0, 0.002], [0.3, 0.4, -1.0])
+        sim.step(n=2)
+        ends.append(np.r_[sim.q, sim.v, sim.forces.sum(axis=0)])
+        assert sim.statistics.overflows == 0
+    assert_allclose(ends[1:], [ends[0]] * 2, atol=1e-12)
+
+
+def test_random_corners_with_two_touched_planes_need_two_slots():
+    rng = np.random.default_rng(3)
+    compared = 0
+    for _ in range(40):
+        normals = rng.standard_normal((3, 3))
+        ground = [xs.HalfSpace(normal=n, point=-0.004 * rng.random() * n / np.linalg.norm(n)) for n in normals]
+        v = 0.8 * rng.standard_normal(3)
+        fixed, free = (xs.Simulator(point_mass(), planes, dt=5e-3, slots=k) for planes, k in ((ground, 3), (ground, 2)))
+        most = 0
+        for sim in (fixed, free):
+            sim.reset([0, 0, 0], v)
+        for _ in range(4):
+            fixed.step()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", xs.ContactWarning)
+                free.step()
+            most = max(most, fixed.active.sum())
+        if most <= 2 and free.statistics.overflows == 0:
+            assert_allclose(free.v, fixed.v, atol=1e-9)
+            compared += 1
+    assert compared > 20
+
+
+@pytest.mark.parametrize("integrator", [xs.ExplicitEuler(), xs.PaperExpo(), xs.RungeKutta4(), xs.Expo()], ids=repr)
+def test_a_slot_is_given_back_before_another_surface_takes_it(integrator):
+    ground = [xs.HalfSpace(normal=(1, 0, 0)), xs.HalfSpace(normal=(-1, 0, 0), point=(0.004, 0, 0))]
+    robot = point_mass().replace(gravity=(0, 0, 0))
+    ends = []
+    for slots in (1, 2):
+        sim = xs.Simulator(robot, ground, integrator, 5e-3, slots=slots)
+        sim.reset([-1e-5, 0, 0], [1.5, 0, 0])
+        sim.step(n=2)
+        assert sim.statistics.overflows == 0
+        ends.append(sim.v)
+    assert_allclose(ends[0], ends[1], atol=1e-12)
+
+
+@pytest.mark.parametrize("integrator", [xs.RungeKutta4(), xs.Expo()], ids=repr)
+def test_of_more_surfaces_than_slots_the_deepest_hold(integrator):
+    walls = [((1, 0, 0), (0, 0, 0)), ((0, 1, 0), (0, 0, 0)), ((-1, 0, 0), (1, 0, 0)), ((0, -1, 0), (0, 1, 0))]
+    slippery = [xs.HalfSpace(xs.Material(friction=0.2), normal=n, point=p) for n, p in walls]
+    robot = point_mass().replace(gravity=(-0.5, -0.5, -9.81))
+    sim = xs.Simulator(robot, [*slippery, xs.HalfSpace()], integrator, 1e-4)
+    sim.reset([-1e-5, -1e-5, -2e-4])
+    assert sim.statistics.overflows == 1
+    with pytest.warns(xs.ContactWarning):
+        sim.step(n=2000)
+    assert sim.q[2] > -1e-3  # the floor is among them
+
+
+def test_a_state_with_a_surface_in_two_slots_of_a_point_is_refused():
+    sim = xs.Simulator(point_mass(), CORNER + FAR)
+    sim.reset([0.0, 0.0, -1e-4])
+    with pytest.raises(xs.StateMismatch):
+        sim.state = sim.state.replace(surface=[0, 0], mode=[2, 2])
+
+
 def test_a_touch_without_a_slot_is_counted_and_warned_of_once():
     sim = xs.Simulator(point_mass(), CORNER + FAR, dt=1e-3)
     sim.reset([0.3001, 0.3001, -1e-4])

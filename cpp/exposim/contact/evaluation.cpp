@@ -41,11 +41,10 @@ void update_forces(const World& world, Instant& instant) {
   }
 }
 
-/// A slot of the point that touches nothing, or the end.
-std::size_t free_slot(const World& world, const State& state, std::size_t point) {
-  std::size_t slot = world.first_contact(point);
-  while (slot < world.end_contact(point) && state.memory[slot].surface >= 0) ++slot;
-  return slot;
+/// Commits the law of a contact.
+void apply_law(const World& world, std::size_t slot, Instant& instant) {
+  Memory& memory = instant.state.memory[slot];
+  world.contact_law(world.contacts()[slot].point, memory.surface).commit(instant.motions[slot], memory);
 }
 
 bool has_slot(const World& world, const State& state, std::size_t point, int surface) {
@@ -55,7 +54,18 @@ bool has_slot(const World& world, const State& state, std::size_t point, int sur
   return false;
 }
 
-/// Gives a slot to every surface that a point touches.
+/// The slot for a new touch of a point: a free one, or that of the shallowest contact if that is above the new one.
+/// @return the end of the point's slots if there is none.
+std::size_t slot_for(const World& world, const Instant& instant, std::size_t point, double phi) {
+  const std::size_t end = world.end_contact(point);
+  if (const std::size_t free = free_slot(world, instant.state, point); free < end) return free;
+  const auto higher = [&](std::size_t i, std::size_t j) { return instant.motions[i].phi > instant.motions[j].phi; };
+  std::size_t highest = world.first_contact(point);
+  for (std::size_t slot = highest + 1; slot < end; ++slot) highest = higher(slot, highest) ? slot : highest;
+  return instant.motions[highest].phi > phi ? highest : end;
+}
+
+/// Gives a slot to every surface that a point has come to touch; of more than there are slots, to the deepest.
 void take_slots(const World& world, const RobotData& data, Instant& instant) {
   State& state = instant.state;
   for (std::size_t point = 0; point < world.points().size(); ++point) {
@@ -63,30 +73,27 @@ void take_slots(const World& world, const RobotData& data, Instant& instant) {
     const ContactPoint& shape = world.robot().points()[point];
     const Vector3d centre = world_position(data, shape.joint, shape.position);
     for (int k = 0; k < static_cast<int>(world.surfaces().size()); ++k) {
-      if (world.surfaces()[static_cast<std::size_t>(k)].surface->distance(centre) > shape.radius) continue;
-      if (has_slot(world, state, point, k)) continue;
-      const std::size_t slot = free_slot(world, state, point);
-      if (slot == world.end_contact(point)) {
-        ++instant.overflows;
-        continue;
-      }
+      const double phi = world.surfaces()[static_cast<std::size_t>(k)].surface->distance(centre) - shape.radius;
+      if (phi > 0.0 || has_slot(world, state, point, k)) continue;
+      if (free_slot(world, state, point) == world.end_contact(point)) ++instant.overflows;
+      const std::size_t slot = slot_for(world, instant, point, phi);
+      if (slot == world.end_contact(point)) continue;
       state.memory[slot] = Memory{k, Mode::kOpen, 0.0, Vector3d::Zero()};
       instant.motions[slot] = contact_motion(world, data, point, k);
+      apply_law(world, slot, instant);
     }
   }
 }
 
 void apply_laws(const World& world, const RobotData& data, Instant& instant) {
-  State& state = instant.state;
   instant.overflows = 0;
-  if (world.has_free_slots()) take_slots(world, data, instant);
   for (std::size_t i = 0; i < world.contacts().size(); ++i) {
-    Memory& memory = state.memory[i];
-    const std::size_t point = world.contacts()[i].point;
+    Memory& memory = instant.state.memory[i];
     if (memory.surface < 0) continue;
-    world.contact_law(point, memory.surface).commit(instant.motions[i], memory);
+    apply_law(world, i, instant);
     if (world.has_free_slots() && !memory.active()) memory = Memory{};
   }
+  if (world.has_free_slots()) take_slots(world, data, instant);
 }
 
 }  // namespace
@@ -114,6 +121,12 @@ Motion contact_motion(const World& world, const RobotData& data, std::size_t poi
   motion.curved = !touched.is_flat();
   motion.curvature = touch.curvature;
   return motion;
+}
+
+std::size_t free_slot(const World& world, const State& state, std::size_t point) {
+  std::size_t slot = world.first_contact(point);
+  while (slot < world.end_contact(point) && state.memory[slot].surface >= 0) ++slot;
+  return slot;
 }
 
 void evaluate(const World& world, RobotData& data, Instant& instant) {
@@ -148,7 +161,9 @@ void commit(const World& world, RobotData& data, const Instant& before, const st
     if (!memory.active()) continue;
     if (!followed || !(*followed)[i].yes) {
       carry(before.motions[i].p, before.motions[i].n, next.motions[i], memory);
-    } else if (!memory.slipping()) {
+    } else if (memory.slipping()) {
+      turn((*followed)[i].n, next.motions[i], memory);  // it holds the friction force, wherever the point is
+    } else {
       carry((*followed)[i].p, (*followed)[i].n, next.motions[i], memory);
     }
   }

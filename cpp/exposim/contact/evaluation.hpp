@@ -20,6 +20,9 @@ struct Followed {
 /// Motion of a contact point against a surface, by the last kinematics.
 Motion contact_motion(const World& world, const RobotData& data, std::size_t point, int surface);
 
+/// A slot of the point that no surface has, or the end of its slots.
+std::size_t free_slot(const World& world, const State& state, std::size_t point);
+
 /// Motions and forces of a state that was committed before.
 void evaluate(const World& world, RobotData& data, Instant& instant);
 

@@ -32,28 +32,20 @@ void StrandList::gather(const World& world, RobotData& data, const Instant& inst
     }
     return;
   }
-  taken_.clear();
   update_kinematics(data, state.q, state.v);
   for (std::size_t point = 0; point < world.points().size(); ++point) {
     if (world.points()[point].bilateral) continue;
-    const std::size_t first = world.first_contact(point), end = world.end_contact(point);
     const ContactPoint& shape = world.robot().points()[point];
     const PointMotion centre = point_motion(data, shape.joint, shape.position);
     const double reach = shape.radius + dt * (centre.velocity.norm() + 0.5 * dt * max_acceleration);
     for (int k = 0; k < static_cast<int>(world.surfaces().size()); ++k) {
       if (world.surfaces()[static_cast<std::size_t>(k)].surface->distance(centre.position) > reach) continue;
-      std::size_t slot = Strand::kNone;
+      const auto touches = [&](std::size_t slot) { return state.memory[slot].surface == k; };
       bool touching = false;
-      for (std::size_t i = first; i < end; ++i) {
-        if (state.memory[i].surface == k) touching = true;
-        const bool free = state.memory[i].surface < 0 && std::find(taken_.begin(), taken_.end(), i) == taken_.end();
-        if (free && slot == Strand::kNone) slot = i;
-      }
+      for (std::size_t i = world.first_contact(point); i < world.end_contact(point); ++i) touching |= touches(i);
       if (touching) continue;
       const Motion motion = contact_motion(world, data, point, k);
-      if (!may_close(motion)) continue;
-      add_open(world, slot, point, k, motion);
-      if (slot != Strand::kNone) taken_.push_back(slot);
+      if (may_close(motion)) add_open(world, Strand::kNone, point, k, motion);
     }
   }
 }
@@ -79,6 +71,7 @@ void StrandList::add(const World& world, const Instant& instant, std::size_t ind
   strand.memory = memory;
   if (index < world.contacts().size()) {
     const ContactPoint& shape = world.robot().points()[world.contacts()[index].point];
+    strand.point = world.contacts()[index].point;
     strand.rows = Rows::kLinear;
     strand.a = shape.joint;
     strand.b = 0;
@@ -86,6 +79,7 @@ void StrandList::add(const World& world, const Instant& instant, std::size_t ind
   } else {
     const World::BondStrand& found = world.bond_strands()[index - world.contacts().size()];
     const Bond& bond = world.bonds()[found.bond];
+    strand.point = Strand::kNone;
     strand.rows = found.rows;
     strand.a = bond.a;
     strand.b = found.rows == Rows::kCoordinate ? static_cast<std::size_t>(bond.in_v) : bond.b;
@@ -98,8 +92,8 @@ void StrandList::add_open(const World& world, std::size_t index, std::size_t poi
   const ContactPoint& shape = world.robot().points()[point];
   Memory memory;
   memory.surface = surface;
-  strands_.push_back(
-      {index, Rows::kLinear, shape.joint, 0, shape.position, &world.contact_law(point, surface), motion, memory});
+  strands_.push_back({index, point, Rows::kLinear, shape.joint, 0, shape.position, &world.contact_law(point, surface),
+                      motion, memory});
 }
 
 }  // namespace exposim

@@ -14,7 +14,8 @@ namespace exposim {
 struct Strand {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-  std::size_t index;  ///< in the instant; kNone: an open contact that would find no slot of its point free
+  std::size_t index;  ///< in the instant; kNone: an open contact that has no slot yet
+  std::size_t point;  ///< of a contact, in Robot::points(); kNone of a bond
   Rows rows;
   std::size_t a, b;          ///< joints of its two bodies, 0 the world; for a coordinate `b` is where it stands in v
   Eigen::Vector3d position;  ///< of the point, or of the centre of its sphere, in a's frame [m]
@@ -44,7 +45,6 @@ class StrandList {
   void add_open(const World& world, std::size_t index, std::size_t point, int surface, const Motion& motion);
 
   std::vector<Strand> strands_;
-  std::vector<std::size_t> taken_;  // slots that open contacts would take
   std::size_t active_ = 0;
 };
 

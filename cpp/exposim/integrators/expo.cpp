@@ -22,6 +22,7 @@ struct ExpoScratch final : Scratch {
   VelocityAhead ahead;
   RobotUpdate update;
   Eigen::VectorXd q_middle, v_middle, dq;
+  std::vector<std::size_t> slots;
   std::vector<Followed> followed;
 };
 
@@ -30,30 +31,55 @@ namespace {
 ExpoScratch& scratch_of(Workspace& workspace) { return static_cast<ExpoScratch&>(*workspace.scratch); }
 
 /// The forces of the resolved step, or half step.
-void take_resolved_forces(ExpoScratch& scratch, Step* step) {
+void take_resolved_forces(ExpoScratch& scratch) {
   const StiffSystem& system = scratch.system;
   scratch.update.clear(system);
   for (std::size_t k = 0; k < system.rows().size(); ++k) {
-    const Vector3d &lam = scratch.resolver.lam_bar(k), &lam2 = scratch.resolver.lam_bar2(k);
-    scratch.update.add(system, system.rows()[k], lam, lam2);
-    const std::size_t index = scratch.strands.all()[k].index;
-    if (!step || index == Strand::kNone) continue;
-    step->lam.segment<3>(3 * static_cast<Eigen::Index>(index)) = lam;
-    step->lam2.segment<3>(3 * static_cast<Eigen::Index>(index)) = lam2;
+    scratch.update.add(system, system.rows()[k], scratch.resolver.lam_bar(k), scratch.resolver.lam_bar2(k));
   }
 }
 
-/// The memories that the resolved step leads to.
-void take_resolved_memories(ExpoScratch& scratch, State& next) {
-  scratch.followed.assign(next.memory.size(), Followed{});
-  for (std::size_t k = 0; k < scratch.system.rows().size(); ++k) {
+/// Which entry of the instant each strand has at the end of the step: an open contact that closed takes a free slot.
+void assign_slots(const World& world, ExpoScratch& scratch, State& next) {
+  scratch.slots.resize(scratch.system.rows().size());
+  for (std::size_t k = 0; k < scratch.slots.size(); ++k) {
     const Strand& strand = scratch.strands.all()[k];
+    scratch.slots[k] = strand.index;
     if (strand.index == Strand::kNone) continue;
     Memory end = scratch.resolver.end(k);
-    const bool remembers = end.active() || next.memory[strand.index].surface >= 0;
-    end.surface = remembers ? strand.memory.surface : -1;
+    const bool keeps = !world.has_free_slots() || end.active();  // else the slot is free again
+    end.surface = keeps ? strand.memory.surface : -1;
     next.memory[strand.index] = end;
-    scratch.followed[strand.index] = {true, strand.motion.p + scratch.resolver.moved(k), strand.motion.n};
+  }
+  if (!world.has_free_slots()) return;
+  for (std::size_t k = 0; k < scratch.slots.size(); ++k) {
+    const Strand& strand = scratch.strands.all()[k];
+    if (strand.index != Strand::kNone) continue;
+    Memory end = scratch.resolver.end(k);
+    if (!end.active()) continue;
+    const std::size_t slot = free_slot(world, next, strand.point);
+    if (slot == world.end_contact(strand.point)) continue;  // the commit counts it, and keeps the deepest
+    end.surface = strand.memory.surface;
+    next.memory[slot] = end;
+    scratch.slots[k] = slot;
+  }
+}
+
+/// What the resolved step leads to: memories, and forces and events where a contact has a place to report them.
+void take_resolved_contacts(const World& world, ExpoScratch& scratch, Step& step) {
+  assign_slots(world, scratch, step.next.state);
+  scratch.followed.assign(step.next.state.memory.size(), Followed{});
+  for (std::size_t k = 0; k < scratch.slots.size(); ++k) {
+    const std::size_t slot = scratch.slots[k];
+    if (slot == Strand::kNone) continue;
+    const Motion& start = scratch.strands.all()[k].motion;
+    scratch.followed[slot] = {true, start.p + scratch.resolver.moved(k), start.n};
+    step.lam.segment<3>(3 * static_cast<Eigen::Index>(slot)) = scratch.resolver.lam_bar(k);
+    step.lam2.segment<3>(3 * static_cast<Eigen::Index>(slot)) = scratch.resolver.lam_bar2(k);
+  }
+  for (const Event& event : scratch.resolver.events()) {
+    const std::size_t slot = scratch.slots[event.strand];
+    if (slot != Strand::kNone) step.events.push_back({event.t, slot, event.from, event.to});
   }
 }
 
@@ -71,11 +97,6 @@ void take_averages(ExpoScratch& scratch, Step& step) {
   }
 }
 
-void take_events(const ExpoScratch& scratch, Step& step) {
-  step.events = scratch.resolver.events();
-  for (Event& event : step.events) event.strand = scratch.strands.all()[event.strand].index;
-}
-
 }  // namespace
 
 std::unique_ptr<Scratch> Expo::make_scratch() const {
@@ -91,9 +112,9 @@ void Expo::step(const World& world, Workspace& workspace, const Instant& now, co
   const State& state = now.state;
   step.clear(world.strands());
   step.next.state.memory = state.memory;
-  scratch.strands.gather(world, workspace.robot, now, dt, options_.max_acceleration);
   {
     const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
+    scratch.strands.gather(world, workspace.robot, now, dt, options_.max_acceleration);
     if (options_.order == 1) {
       scratch.system.update(workspace.robot, scratch.strands, state, input);
     } else {
@@ -120,9 +141,8 @@ void Expo::step(const World& world, Workspace& workspace, const Instant& now, co
   {
     const Profiler::Scope scope(workspace.profiler, Stage::kIntegration);
     if (changing) {
-      take_resolved_forces(scratch, &step);
-      take_resolved_memories(scratch, step.next.state);
-      take_events(scratch, step);
+      take_resolved_forces(scratch);
+      take_resolved_contacts(world, scratch, step);
     } else {
       take_averages(scratch, step);
     }
@@ -147,7 +167,7 @@ void Expo::update_terms_in_a_changing_middle(Workspace& workspace, const State& 
   ExpoScratch& scratch = scratch_of(workspace);
   const double h = 0.5 * dt;
   scratch.resolver.resolve(scratch.system, scratch.strands, h, thresholds::kMicroStepsAhead);
-  take_resolved_forces(scratch, nullptr);
+  take_resolved_forces(scratch);
   scratch.update.apply(workspace.robot, scratch.system, state, h, scratch.q_middle, scratch.v_middle);
   const StiffSystem::Middle middle{scratch.q_middle, scratch.v_middle};
   scratch.system.update(workspace.robot, scratch.strands, state, input, &middle);

@@ -20,4 +20,8 @@ void carry(const Vector3d& p, const Vector3d& n, const Motion& to, Memory& memor
   }
 }
 
+void turn(const Vector3d& n, const Motion& to, Memory& memory) {
+  if (to.curved) memory.s = Eigen::Quaterniond::FromTwoVectors(n, to.n) * memory.s;
+}
+
 }  // namespace exposim

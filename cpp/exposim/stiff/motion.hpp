@@ -33,5 +33,7 @@ inline Eigen::Vector3d displacement_rate(const Motion& motion, const Memory& mem
 
 /// Takes the stretch along as the element moves from p, with the normal n there, to another motion.
 void carry(const Eigen::Vector3d& p, const Eigen::Vector3d& n, const Motion& to, Memory& memory);
+/// Turns the stretch alone, from a normal to that of a motion.
+void turn(const Eigen::Vector3d& n, const Motion& to, Memory& memory);
 
 }  // namespace exposim

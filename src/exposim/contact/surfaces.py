@@ -20,8 +20,9 @@ class Surface:
     """Something that contact points can touch: a signed distance, a normal, a material.
 
     A surface of your own needs :meth:`distance` and :meth:`normal`, of as many points at once as it is given, and a
-    ``material`` (a class attribute will do). It is called from the core for every contact point in every step: that
-    takes some ten microseconds each, where a surface of the core takes ten nanoseconds.
+    ``material`` (a class attribute will do). The normal must be defined wherever contact points come. They are called
+    from the core for every contact point in every step: that takes some ten microseconds each, where a surface of the
+    core takes ten nanoseconds. They may look at the simulator then, but not move it.
     """
 
     material: Material = Material()
@@ -39,9 +40,9 @@ class Surface:
     def _build(self) -> _core.Surface:
         if not isinstance(self.material, Material):
             raise InvalidArgument(f"material of {type(self).__name__} is {self.material!r}; give an exposim.Material")
-        somewhere = np.zeros((2, 3))
+        somewhere = np.array([[0.137, -0.213, 0.171], [1.31, 0.77, -0.59]])  # where no shape is likely to be special
         self._checked_distance(somewhere)
-        self._checked_normal(somewhere + 0.1)
+        self._checked_normal(somewhere)
         return _core.PythonSurface(self._checked_distance, self._checked_normal)
 
     def _checked_distance(self, p: Array) -> Array:
@@ -87,6 +88,10 @@ class HalfSpace(Surface):
         normal /= largest  # keeps the square of a huge or tiny entry in range
         object.__setattr__(self, "point", tuple(point.tolist()))
         object.__setattr__(self, "normal", tuple((normal / np.linalg.norm(normal)).tolist()))
+
+    def distance(self, p: Array) -> Array:
+        """Signed distance of points [m], negative below the plane: (n, 3) to (n,)."""
+        return np.asarray((np.asarray(p, dtype=float) - np.array(self.point)) @ np.array(self.normal))
 
     def _build(self) -> _core.Surface:
         return _core.HalfSpace(np.array(self.point), np.array(self.normal))

@@ -112,7 +112,7 @@ class PaperExpo(Integrator):
     name: ClassVar[str] = "paper-expo"
     order = 1
     kernel: ContactKernel = "auto"
-    tolerance: float = 1e-8
+    tolerance: float = _core.KERNEL_TOLERANCE
     balance: bool = True
     position_update: Literal["lam_pr2", "lam_pr"] = "lam_pr2"
     anchor: Literal["surface", "detected"] = "surface"
@@ -120,6 +120,10 @@ class PaperExpo(Integrator):
 
     def __post_init__(self) -> None:
         _contact_kernel(self.kernel, self.balance, self.tolerance)
+        if self.kernel == "modal" and not self.balance:
+            raise InvalidArgument("balance is False, but kernel 'modal' has no matrix to balance; leave it out")
+        if self.kernel != "auto" and self.tolerance != _core.KERNEL_TOLERANCE:
+            raise InvalidArgument(f"tolerance is {self.tolerance!r}, but only kernel 'auto' goes by it; leave it out")
         _checks.choice("position_update", self.position_update, tuple(_POSITION_UPDATES))
         _checks.choice("anchor", self.anchor, tuple(_ANCHOR_RULES))
         _checks.choice("projection", self.projection, tuple(_PROJECTIONS))

@@ -91,11 +91,7 @@ class Simulator(LeavesToPaperExpo):
         """
         q = self._robot._q0 if q is None else q
         v = self._at_rest if v is None else v
-        try:
-            good = self._core.reset(q, v)  # type: ignore[arg-type]
-        except TypeError:
-            good = False  # not an array of floats
-        if not good:  # say so, or make it one; checked here only, for speed
+        if not self._core.reset(q, v):  # no good ones: say so, or make them so; checked here only, for speed
             nv = self._robot.nv
             self._core.reset(
                 self._robot.check_configuration(q), _checks.vector("v", v, nv, f"nv of {self._robot.name}")
@@ -124,11 +120,8 @@ class Simulator(LeavesToPaperExpo):
         if self._divergence is not None and self._on_divergence == "stop":
             return
         forces = () if wrenches is None else self._wrenches(wrenches)
-        try:
-            outcome = self._core.step(tau, n, forces)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            outcome = None  # not an array of floats, or not a good one
-        if outcome is None:  # say so, or make it one; checked here only, for speed
+        outcome = self._core.step(tau, n, forces)
+        if outcome < 0:  # no array of floats, or no good one: say so, or make it one; checked here only, for speed
             outcome = self._core.step(None if tau is None else self._check_tau(tau), _checks.count("n", n), forces)
         if outcome:
             self._report(diverged=outcome % 2 == 1, overflow=outcome >= 2)
@@ -137,8 +130,8 @@ class Simulator(LeavesToPaperExpo):
         if overflow and not self._warned_of_overflow:
             self._warned_of_overflow = True
             warnings.warn(
-                f"a contact point touches more than {self._slots} surfaces at once; the others have no effect on it "
-                f"(sim.statistics.overflows counts them): give Simulator(slots={self._slots + 1}) or more",
+                f"a contact point touches more than {self._slots} surfaces at once; it remembers the deepest "
+                f"(sim.statistics.overflows counts the others): give Simulator(slots={self._slots + 1}) or more",
                 ContactWarning,
                 stacklevel=3,
             )
@@ -345,11 +338,14 @@ class Simulator(LeavesToPaperExpo):
         """
         self._refuse_layout(state)
         size = self._world.tangent_size
-        moved = self._world.plus(state._x, _checks.vector("dx", dx, size, "2 nv, and three per contact"))
+        moved = self._core.plus(state._x, _checks.vector("dx", dx, size, "2 nv, and three per contact"))
         return State._of(moved, self._layout)
 
     def difference(self, start: State, end: State) -> Array:
-        """The displacement from one state to another, as :meth:`integrate` takes it, (2 nv + 3 nc,)."""
+        """The displacement from one state to another, as :meth:`integrate` takes it, (2 nv + 3 nc,).
+
+        It says nothing of what contacts are doing: only between states of the same modes is it all of the difference.
+        """
         self._refuse_layout(start)
         self._refuse_layout(end)
         return self._world.minus(end._x, start._x)

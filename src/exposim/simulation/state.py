@@ -121,7 +121,10 @@ class State:
         return cls(x[0], q, v, memory[:, 0], memory[:, 1], memory[:, 2], memory[:, 3:])
 
     def replace(self, **fields: Any) -> State:
-        """A new state with some fields changed."""
+        """A new state with some fields changed.
+
+        With another q contacts keep their stretch: their anchors move along with the points.
+        """
         for name in fields:
             _checks.choice("field", name, tuple(STATE_FIELDS))
         return State(**{name: fields.get(name, getattr(self, name)) for name in STATE_FIELDS})

@@ -1,0 +1,354 @@
+"""Contacts followed through a step in contact space, read from docs/theory.md: by micro-steps, and exactly.
+
+Plain NumPy and SciPy, never from the C++. Clarity before speed. Vectors in world axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+from scipy.integrate import solve_ivp
+from scipy.linalg import block_diag
+
+from reference import Array, Material, along_and_across
+
+GAMMA = 1.0 - np.sqrt(0.5)  # Alexander's SDIRK method of two stages: second order, L-stable, stiffly accurate
+SLOWEST_SLIDING = 1e-6  # [m/s]
+SAME_TIME = 1e-6  # of a micro-step
+LARGEST_PRESSING = 0.95  # of what friction may take from the normal acceleration that the normal force gives
+OPEN, STICKING, SLIPPING, IDLE, BILATERAL = "open", "sticking", "slipping", "idle", "bilateral"
+
+
+@dataclass(frozen=True)
+class Element:
+    """A contact at the start of a step; the normal spring acts on gap − gap0, the tangential one on the stretch."""
+
+    material: Material
+    normal: Array  # (3,), unit
+    gap: float  # φ [m]
+    velocity: Array  # ṗ [m/s], (3,)
+    mode: str = OPEN
+    stretch: Array = field(default_factory=lambda: np.zeros(3))  # (p − p0)ᵗ [m], (3,)
+    gap0: float = 0.0  # φ0 [m]
+
+    @property
+    def K(self) -> Array:
+        return along_and_across(self.normal, *self.material.stiffness)
+
+    @property
+    def B(self) -> Array:
+        return along_and_across(self.normal, *self.material.damping)
+
+    def tangential(self, x: Array) -> Array:
+        return x - (self.normal @ x) * self.normal
+
+
+class Event(NamedTuple):
+    t: float
+    element: int
+    before: str
+    after: str
+
+
+@dataclass
+class Resolved:
+    """What a followed step found: averages of λ over the step, and the elements at its end."""
+
+    lam_bar: Array  # (1/dt) ∫λ [N], (n, 3)
+    lam_bar2: Array  # (2/dt²) ∫∫λ [N], (n, 3)
+    displacement: Array  # (n, 3)
+    velocity: Array  # (n, 3)
+    modes: list[str]
+    stretch: Array  # (n, 3)
+    events: list[Event]
+    micro_steps: int
+    changed: bool  # False if every contact stayed open, sticking or bilateral
+
+
+@dataclass
+class Motion:
+    """Of all elements at one instant of the step."""
+
+    displacement: Array  # since the start of the step, (n, 3)
+    velocity: Array  # (n, 3)
+    stretch: Array  # (n, 3); of slipping elements that which holds their friction
+
+
+class ContactSpace:
+    """p̈ = Υ λ(p, ṗ) + p̈̄ with the full law, of which each element follows the branch of its mode."""
+
+    def __init__(self, Upsilon: Array, ddp_bar: Array, elements: Sequence[Element]) -> None:
+        self.Upsilon, self.ddp_bar = np.asarray(Upsilon, float), np.asarray(ddp_bar, float).ravel()
+        self.elements = list(elements)
+        self.modes = [e.mode for e in elements]
+
+    def start(self) -> Motion:
+        velocity = np.array([e.velocity for e in self.elements], float).reshape(-1, 3)
+        stretch = np.array([e.tangential(np.asarray(e.stretch, float)) for e in self.elements]).reshape(-1, 3)
+        return Motion(np.zeros_like(velocity), velocity, stretch)
+
+    def gap(self, i: int, motion: Motion) -> float:
+        return self.elements[i].gap + self.elements[i].normal @ motion.displacement[i]
+
+    def trial(self, i: int, motion: Motion) -> Array:
+        """−K(p − p0) − Bṗ: the force if the element stuck with its present stretch."""
+        e = self.elements[i]
+        return -e.K @ ((self.gap(i, motion) - e.gap0) * e.normal + motion.stretch[i]) - e.B @ motion.velocity[i]
+
+    def push(self, i: int, motion: Motion) -> float:
+        return self.elements[i].normal @ self.trial(i, motion)
+
+    def cone_margin(self, i: int, motion: Motion) -> float:
+        e, f = self.elements[i], self.trial(i, motion)
+        return e.material.friction * (e.normal @ f) - np.linalg.norm(e.tangential(f))
+
+    def direction(self, i: int, motion: Motion) -> Array:
+        """Of sliding; of an element that does not move yet, that in which it is about to, against the trial force."""
+        e = self.elements[i]
+        dp_t = e.tangential(motion.velocity[i])
+        if not dp_t.any():
+            dp_t = -e.tangential(self.trial(i, motion))
+        return dp_t / max(np.linalg.norm(dp_t), np.finfo(float).tiny)
+
+    def sliding_friction(self, i: int, t_hat: Array) -> float:
+        """μ, held back where friction would press the point down nearly as hard as the ground pushes it up."""
+        n, block = self.elements[i].normal, self.Upsilon[3 * i : 3 * i + 3, 3 * i : 3 * i + 3]
+        mu, pressing, lifting = self.elements[i].material.friction, n @ block @ t_hat, n @ block @ n
+        return min(mu, LARGEST_PRESSING * lifting / pressing) if pressing > 0.0 else mu
+
+    def friction_stretch(self, i: int, motion: Motion, t_hat: Array) -> Array:
+        """−λᵗ/Kᵗ: the stretch that holds the friction of sliding along t_hat."""
+        friction = self.sliding_friction(i, t_hat) * max(0.0, self.push(i, motion))
+        return friction / self.elements[i].material.stiffness[1] * t_hat
+
+    def linearise(self, i: int, motion: Motion) -> tuple[Array, Array, Array]:
+        """λ (3,) and the stiffness −∂λ/∂p and damping −∂λ/∂ṗ, (3, 3), in the element's mode."""
+        e, mode = self.elements[i], self.modes[i]
+        if mode in (STICKING, BILATERAL):
+            return self.trial(i, motion), e.K, e.B
+        if mode in (OPEN, IDLE):
+            return np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3))
+        n, t_hat = e.normal, self.direction(i, motion)
+        mu = self.sliding_friction(i, t_hat)
+        lam_n = self.push(i, motion)
+        speed = np.linalg.norm(e.tangential(motion.velocity[i]))
+        ray = n - mu * t_hat
+        turning = np.eye(3) - np.outer(n, n) - np.outer(t_hat, t_hat)
+        B = e.material.damping[0] * np.outer(ray, n)
+        B = B + e.material.friction * max(0.0, lam_n) / max(speed, SLOWEST_SLIDING) * turning
+        return lam_n * ray, e.material.stiffness[0] * np.outer(ray, n), B
+
+    def moved(self, motion: Motion, displacement: Array, velocity: Array) -> Motion:
+        """Sticking stretches grow with the point, those of idle and open elements vanish."""
+        after = Motion(motion.displacement + displacement, velocity, np.zeros_like(velocity))
+        for i, (e, mode) in enumerate(zip(self.elements, self.modes, strict=True)):
+            if mode in (STICKING, BILATERAL):
+                after.stretch[i] = motion.stretch[i] + e.tangential(displacement[i])
+            elif mode == SLIPPING:
+                after.stretch[i] = self.friction_stretch(i, after, self.direction(i, after))
+        return after
+
+    def micro_step(self, motion: Motion, h: float) -> tuple[Motion, Array, Array]:
+        """SDIRK of length h, every contact linear in its mode: the end, ∫λ and ∫∫λ, (n, 3)."""
+        if h <= 0.0 or not self.elements:
+            return motion, np.zeros_like(motion.velocity), np.zeros_like(motion.velocity)
+        parts = [self.linearise(i, motion) for i in range(len(self.elements))]
+        lam0 = np.concatenate([part[0] for part in parts])
+        K, B = block_diag(*(part[1] for part in parts)), block_diag(*(part[2] for part in parts))
+        v0 = motion.velocity.ravel()
+        matrix = np.eye(len(v0)) + self.Upsilon @ (h**2 * GAMMA**2 * K + h * GAMMA * B)
+
+        def stage(delta_p: Array, delta_v: Array) -> tuple[Array, Array]:
+            """λ and a of a stage; what is given are its increments but for its own hγ a."""
+            delta_p = delta_p + h * GAMMA * (v0 + delta_v)
+            a = np.linalg.solve(matrix, self.Upsilon @ (lam0 - K @ delta_p - B @ delta_v) + self.ddp_bar)
+            return lam0 - K @ (delta_p + h**2 * GAMMA**2 * a) - B @ (delta_v + h * GAMMA * a), a
+
+        zero = np.zeros_like(v0)
+        lam1, a1 = stage(zero, zero)
+        lam2, a2 = stage(h * (1 - GAMMA) * (v0 + h * GAMMA * a1), h * (1 - GAMMA) * a1)
+
+        def once(x1: Array, x2: Array) -> Array:
+            return (h * ((1 - GAMMA) * x1 + GAMMA * x2)).reshape(-1, 3)
+
+        def twice(x1: Array, x2: Array) -> Array:
+            return (h**2 * (2 * GAMMA * (1 - GAMMA) * x1 + GAMMA**2 * x2)).reshape(-1, 3)
+
+        end = self.moved(motion, h * motion.velocity + twice(a1, a2), motion.velocity + once(a1, a2))
+        return end, once(lam1, lam2), twice(lam1, lam2)
+
+    def changes_within(self, start: Motion, end: Motion, h: float) -> dict[int, tuple[float, str]]:
+        """When and to which mode elements change in a micro-step, by element."""
+        found = {i: self.change_within(i, start, end, h) for i in range(len(self.elements))}
+        return {i: change for i, change in found.items() if change is not None}
+
+    def change_within(self, i: int, start: Motion, end: Motion, h: float) -> tuple[float, str] | None:
+        """When and to which mode element i changes in a micro-step, if it does."""
+        e, mode = self.elements[i], self.modes[i]
+
+        def line(at_start: float, at_end: float) -> float:
+            return h * at_start / (at_start - at_end) if at_start > 0.0 > at_end else h
+
+        def landing() -> float | None:
+            """Where a parabola by φ and φ̇ at the start and the mean φ̈ passes zero downwards, if it does."""
+            phi, dphi = self.gap(i, start), e.normal @ start.velocity[i]
+            ddphi = e.normal @ (end.velocity[i] - start.velocity[i]) / h
+            square = dphi**2 - 2.0 * ddphi * phi  # of φ̇ there
+            if square < 0.0 or (dphi >= 0.0 and ddphi >= 0.0):
+                return None
+            t = 2.0 * phi / (np.sqrt(square) - dphi) if dphi < 0.0 else (np.sqrt(square) + dphi) / -ddphi
+            return float(max(t, 0.0)) if t <= h else None
+
+        found: list[tuple[float, str]] = []
+        if mode == OPEN:
+            t = landing()
+            if t is not None or (self.gap(i, end) <= 0.0 and e.normal @ end.velocity[i] < 0.0):
+                found.append((h if t is None else t, STICKING))
+        elif mode == STICKING:
+            if self.cone_margin(i, end) < 0.0:
+                found.append((line(self.cone_margin(i, start), self.cone_margin(i, end)), SLIPPING))
+        elif mode == SLIPPING:
+            if self.push(i, end) <= 0.0:
+                found.append((line(self.push(i, start), self.push(i, end)), IDLE))
+            t_hat = self.direction(i, start)
+            if t_hat @ end.velocity[i] <= 0.0 and e.material.friction > 0.0:
+                found.append((line(t_hat @ start.velocity[i], t_hat @ end.velocity[i]), STICKING))
+        elif mode == IDLE:
+            if self.push(i, end) > 0.0:
+                found.append((line(-self.push(i, start), -self.push(i, end)), SLIPPING))
+            elif self.gap(i, end) > 0.0:
+                found.append((h, OPEN))
+        return min(found) if found else None
+
+    def enter(self, i: int, mode: str, motion: Motion, t_hat: Array) -> None:
+        """Element i, sliding along t_hat if it slid, is about to change to `mode`: the law at this instant decides."""
+        e, before, f = self.elements[i], self.modes[i], self.trial(i, motion)
+        f_n, f_t = e.normal @ f, e.tangential(f)
+        K_t, mu = e.material.stiffness[1], e.material.friction
+        if before in (OPEN, IDLE) and mode != OPEN:  # anchored here: damping alone acts across
+            mode = STICKING if np.linalg.norm(f_t) <= mu * f_n else SLIPPING
+        elif before == STICKING:
+            if f_n <= 0.0:
+                mode = IDLE
+            elif f_t @ motion.velocity[i] > 0.0:  # springing back: the anchor gives way, the contact does not slide
+                mode = STICKING
+                motion.stretch[i] = -mu * f_n / K_t * f_t / np.linalg.norm(f_t)
+        elif mode == IDLE and f_n > 0.0:  # a cut falls short of the instant; it is then looked for again
+            mode = SLIPPING
+        elif mode == STICKING:
+            if t_hat @ motion.velocity[i] > SLOWEST_SLIDING:
+                mode = SLIPPING
+            else:
+                motion.stretch[i] = self.friction_stretch(i, motion, t_hat)
+        if mode in (OPEN, IDLE):
+            motion.stretch[i] = 0.0
+        elif mode == SLIPPING:
+            motion.stretch[i] = self.friction_stretch(i, motion, self.direction(i, motion))
+        self.modes[i] = mode
+
+
+def resolve(Upsilon: Array, ddp_bar: Array, elements: Sequence[Element], dt: float, micro_steps: int = 20) -> Resolved:
+    """Follow the elements through dt by micro-steps, each cut where the first of them changes."""
+    space = ContactSpace(Upsilon, ddp_bar, elements)
+    motion = space.start()
+    lam_int, lam_int2 = np.zeros_like(motion.velocity), np.zeros_like(motion.velocity)
+    events: list[Event] = []
+    changed = any(mode in (SLIPPING, IDLE) for mode in space.modes)
+    longest, left, parts, taken = dt / micro_steps, dt, micro_steps, 0
+    most_events = min(16 + 4 * len(space.elements), 80)
+    while parts > 0:
+        h = left / parts
+        end, once, twice = space.micro_step(motion, h)
+        changes = space.changes_within(motion, end, h)
+        taken, parts = taken + 1, parts - 1
+        first = min(changes, key=lambda i: changes[i][0], default=None)
+        located = first is not None and changes[first][0] < h and len(events) < most_events
+        if located:
+            together = changes[first][0] + SAME_TIME * h
+            h = changes[first][0]
+            end, once, twice = space.micro_step(motion, h)
+            cut_here = {i: change for i, change in changes.items() if change[0] <= together}
+            changes = space.changes_within(motion, end, h) | cut_here
+            taken, parts = taken + 1, ceil((left - h) / longest - 1e-9)
+        for i, (_, mode) in changes.items():
+            before = space.modes[i]
+            space.enter(i, mode, end, space.direction(i, motion))
+            if located and i == first:
+                events.append(Event(dt - left + h, i, before, space.modes[i]))
+        changed = changed or bool(changes)
+        lam_int2 += h * lam_int + twice
+        lam_int += once
+        motion, left = end, left - h
+    averages = lam_int / dt, 2 * lam_int2 / dt**2
+    return Resolved(
+        *averages, motion.displacement, motion.velocity, space.modes, motion.stretch, events, taken, changed
+    )
+
+
+def follow_exactly(
+    Upsilon: Array, ddp_bar: Array, elements: Sequence[Element], dt: float, tolerance: float = 1e-10
+) -> Resolved:
+    """The same law between events located by a general solver: what `resolve` tends to, without micro-steps.
+
+    Anchors that give way as soon as a contact has stopped do so without end; then there is no answer.
+    """
+    space = ContactSpace(Upsilon, ddp_bar, elements)
+    n = len(space.elements)
+    anchored = space.start()  # where the stretches were last set
+    x, t = np.concatenate([np.zeros(3 * n), anchored.velocity.ravel(), np.zeros(6 * n)]), 0.0
+    events: list[Event] = []
+    changed = any(mode in (SLIPPING, IDLE) for mode in space.modes)
+
+    def motion_at(x: Array) -> Motion:
+        displacement, velocity = x[: 6 * n].reshape(2, n, 3)
+        grown = [e.tangential(x) for e, x in zip(space.elements, displacement - anchored.displacement, strict=True)]
+        holds = np.array([mode in (STICKING, BILATERAL) for mode in space.modes])[:, None]
+        return Motion(displacement.copy(), velocity.copy(), np.where(holds, anchored.stretch + grown, 0.0))
+
+    def rate(_: float, x: Array) -> Array:  # of p, ṗ, ∫λ and ∫∫λ
+        motion = motion_at(x)
+        lam = np.concatenate([space.linearise(i, motion)[0] for i in range(n)])
+        return np.concatenate([x[3 * n : 6 * n], space.Upsilon @ lam + space.ddp_bar, lam, x[6 * n : 9 * n]])
+
+    def ends() -> list[tuple[int, str, object]]:
+        """Element, next mode and the function that falls through zero there."""
+
+        def sliding(i: int, motion: Motion) -> float:
+            return float(np.linalg.norm(space.elements[i].tangential(motion.velocity[i]))) - SLOWEST_SLIDING
+
+        by_mode = {
+            OPEN: [(STICKING, space.gap)],
+            STICKING: [(SLIPPING, lambda i, m: space.cone_margin(i, m) + 1e-8)],  # begins on the cone's surface
+            SLIPPING: [(IDLE, space.push), (STICKING, sliding)],
+            IDLE: [(SLIPPING, lambda i, m: -space.push(i, m)), (OPEN, lambda i, m: -space.gap(i, m))],
+            BILATERAL: [],
+        }
+        return [(i, after, function) for i in range(n) for after, function in by_mode[space.modes[i]]]
+
+    while t < dt:
+        if len(events) > 40:
+            raise RuntimeError(f"more than 40 events until {t:g} s")
+        found = ends()
+        functions = [lambda _, x, i=i, f=f: f(i, motion_at(x)) for i, _, f in found]
+        for function in functions:
+            function.terminal, function.direction = True, -1.0
+        path = solve_ivp(
+            rate, (t, dt), x, "Radau", events=functions, rtol=tolerance, atol=1e-3 * tolerance, max_step=dt / 50
+        )
+        if not path.success:
+            raise RuntimeError(f"at {path.t[-1]:g} s: {path.message}")
+        t, x = float(path.t[-1]), path.y[:, -1]
+        motion = motion_at(x)
+        for (i, mode, _), times in zip(found, path.t_events, strict=True):
+            if len(times):
+                before, changed = space.modes[i], True
+                space.enter(i, mode, motion, space.direction(i, motion))
+                events.append(Event(t, i, before, space.modes[i]))
+        anchored = motion
+    motion = space.moved(anchored, np.zeros((n, 3)), anchored.velocity)  # with the stretches of what slips
+    averages = x[6 * n : 9 * n].reshape(n, 3) / dt, 2 * x[9 * n :].reshape(n, 3) / dt**2
+    return Resolved(*averages, motion.displacement, motion.velocity, space.modes, motion.stretch, events, 0, changed)

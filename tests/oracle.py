@@ -1,0 +1,206 @@
+"""The default step, read from docs/theory.md: terms at the middle, contacts that change followed in contact space.
+
+Plain NumPy, SciPy and Pinocchio's Python, never from the C++. Clarity before speed. Vectors in world axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+from scipy.linalg import block_diag
+
+from contact_space import BILATERAL, IDLE, OPEN, SLIPPING, STICKING, Element, Resolved, resolve
+from reference import Array, Contact, ReferenceSimulator, Wrench, integrate_linear_system, project_to_cone
+
+MICRO_STEPS, HALF_STEP_MICRO_STEPS = 20, 5
+LARGEST_ACCELERATION = 1500.0  # of an open contact that could land [m/s²]
+
+
+class Terms(NamedTuple):
+    """Of the dynamics at one (q, v)."""
+
+    dv_bar: Array  # M⁻¹u, (nv,)
+    MinvJt: Array  # M⁻¹Jᵀ, (nv, 3 nc)
+    Upsilon: Array  # (3 nc, 3 nc)
+    ddp_bar: Array  # (3 nc,)
+
+
+class OracleSimulator(ReferenceSimulator):
+    """Expo() and Expo(order=1): robots on half-spaces and bilateral points.
+
+    Of the last step: `followed` is what contacts did; `hesitated` says that an end of slipping was looked for over and
+    over, so that rounding decides.
+    """
+
+    def __init__(self, *args, order: int = 2, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.order = order
+
+    def step(self, tau: Array, wrenches: Sequence[Wrench] = (), follow: bool = False) -> None:
+        """Advance by dt; `follow`: also where nothing changes, as if no bound had ruled it out."""
+        tau, dt, q, v = np.asarray(tau, float), self.dt, self.q, self.v
+        self.hesitated = False
+        if self.order == 1:
+            terms = self._terms(q, v, tau, wrenches)
+            followed = self._follow(terms, dt, MICRO_STEPS)
+        else:
+            q_mid = pin.integrate(self.model, q, dt / 2 * v)
+            terms = self._terms(q_mid, v, tau, wrenches)
+            v_mid = self._predict_middle(terms)
+            terms = self._terms(q_mid, v_mid, tau, wrenches)
+            followed = self._follow(terms, dt, MICRO_STEPS)
+            if follow or followed.changed:
+                half = self._follow(terms, dt / 2, HALF_STEP_MICRO_STEPS)
+                q_mid, v_mid = self._moved(terms, half.lam_bar, half.lam_bar2, dt / 2)
+                terms = self._terms(q_mid, v_mid, tau, wrenches)
+                followed = self._follow(terms, dt, MICRO_STEPS)
+        self.followed = followed
+        self.lam_pr, self.lam_pr2 = followed.lam_bar, followed.lam_bar2
+        if not followed.changed:
+            self.lam_pr, self.lam_pr2 = self._closed_form(terms)
+        p_start = self.p.copy()
+        self.q, self.v = self._moved(terms, self.lam_pr, self.lam_pr2, dt)
+        self.t += dt
+        self._update_kinematics()
+        if followed.changed:
+            self._carry_over(p_start, followed)
+        self._commit_law()
+
+    def adopt(self, sim) -> None:
+        """Continue from the state of a simulator of the same robot and ground."""
+        self.t, self.q, self.v = sim.t, sim.q, sim.v
+        self.active, self.slipping = (
+            np.array([getattr(c, x) for c in sim.contacts], bool) for x in ("active", "slipping")
+        )
+        self.p, self.dp, self.p0, self.force = (
+            np.array([getattr(c, x) for c in sim.contacts]).reshape(-1, 3)
+            for x in ("position", "velocity", "anchor", "force")
+        )
+        self.p0[~self.active] = 0.0
+        self.dp0 = np.zeros_like(self.dp)
+        for i in np.flatnonzero(self.slipping):  # the anchor of a slipping contact goes with the point
+            n = self.contacts[i].normal
+            self.dp0[i] = self.dp[i] - (n @ self.dp[i]) * n
+        self._update_kinematics()
+
+    @property
+    def modes(self) -> list[str]:
+        modes = []
+        for contact, active, slipping, force in zip(self.contacts, self.active, self.slipping, self.force, strict=True):
+            if contact.surface is None:
+                modes.append(BILATERAL)
+            elif not active:
+                modes.append(OPEN)
+            elif not slipping:
+                modes.append(STICKING)
+            else:
+                modes.append(SLIPPING if contact.normal @ force > 0.0 else IDLE)
+        return modes
+
+    def _elements(self) -> list[Element]:
+        elements = []
+        for i, (contact, mode) in enumerate(zip(self.contacts, self.modes, strict=True)):
+            n = contact.normal
+            delta_p = self.p[i] - self.p0[i] if self.active[i] else np.zeros(3)
+            gap = n @ delta_p if contact.surface is None else contact.surface.distance(self.p[i])
+            stretch = delta_p - (n @ delta_p) * n
+            elements.append(Element(contact.material, n, gap, self.dp[i], mode, stretch))
+        return elements
+
+    def _follow(self, terms: Terms, dt: float, micro_steps: int) -> Resolved:
+        """Of the contacts that are closed or could close within the step; the others stay as they are."""
+        elements = self._elements()
+        near = [i for i, e in enumerate(elements) if e.mode != OPEN or self._could_land(e)]
+        rows = (3 * np.array(near, int)[:, None] + np.arange(3)).ravel()
+        found = resolve(
+            terms.Upsilon[np.ix_(rows, rows)], terms.ddp_bar[rows], [elements[i] for i in near], dt, micro_steps
+        )
+        modes = [e.mode for e in elements]
+        for i, mode in zip(near, found.modes, strict=True):
+            modes[i] = mode
+        for name in ("lam_bar", "lam_bar2", "displacement", "velocity", "stretch"):
+            full = np.zeros_like(self.p)
+            full[near] = getattr(found, name)
+            setattr(found, name, full)
+        repeats = sum(event.before == event.after == SLIPPING for event in found.events)
+        self.hesitated = self.hesitated or repeats > 3
+        found.events = [event._replace(element=near[event.element]) for event in found.events]
+        found.modes = modes
+        return found
+
+    def _could_land(self, e: Element) -> bool:
+        return e.gap + self.dt * (e.normal @ e.velocity) - 0.5 * LARGEST_ACCELERATION * self.dt**2 <= 0.0
+
+    def _terms(self, q: Array, v: Array, tau: Array, wrenches: Sequence[Wrench]) -> Terms:
+        here = self.q, self.v
+        self.q, self.v = q, v
+        M, dv_bar = self._free_dynamics(tau, wrenches)
+        places = [(c.point.joint, self._contact_point(c)) for c in self.contacts]
+        J = np.vstack([np.zeros((0, self.model.nv)), *(self._point_jacobian(*place)[:3] for place in places)])
+        dJv = np.concatenate([np.zeros(0), *(self._point_dJv(*place) for place in places)])
+        self.q, self.v = here
+        self._update_kinematics()
+        MinvJt = np.linalg.solve(M, J.T)
+        return Terms(dv_bar, MinvJt, J @ MinvJt, J @ dv_bar + dJv)
+
+    def _moved(self, terms: Terms, lam_bar: Array, lam_bar2: Array, dt: float) -> tuple[Array, Array]:
+        dv, dv2 = (terms.dv_bar + terms.MinvJt @ lam.ravel() for lam in (lam_bar, lam_bar2))
+        return pin.integrate(self.model, self.q, dt * self.v + dt**2 / 2 * dv2), self.v + dt * dv
+
+    def _linear_contacts(self, terms: Terms) -> tuple[Array, Array, Array, Array, Array, Array, list[Contact]]:
+        """Indices, Υ, p̈̄, K, B, (Δp, Δṗ) and contacts of those that are active, as if all stuck."""
+        closed = np.flatnonzero(self.active)
+        contacts = [self.contacts[i] for i in closed]
+        rows = (3 * closed[:, None] + np.arange(3)).ravel()
+        K, B = block_diag(*(c.K for c in contacts)), block_diag(*(c.B for c in contacts))
+        x0 = np.concatenate([(self.p - self.p0)[closed].ravel(), (self.dp - self.dp0)[closed].ravel()])
+        return rows, terms.Upsilon[np.ix_(rows, rows)], terms.ddp_bar[rows], K, B, x0, contacts
+
+    def _closed_form(self, terms: Terms) -> tuple[Array, Array]:
+        """λ̄ and λ̄̄ of eq:contact_dyn, (nc, 3)."""
+        lam_bar, lam_bar2 = np.zeros_like(self.p), np.zeros_like(self.p)
+        if not self.active.any():
+            return lam_bar, lam_bar2
+        rows, Upsilon, ddp_bar, K, B, x0, _ = self._linear_contacts(terms)
+        zero = np.zeros_like(K)
+        A = np.block([[zero, np.eye(len(K))], [-Upsilon @ K, -Upsilon @ B]])
+        b = np.concatenate([np.zeros(len(K)), ddp_bar])
+        x_int, x_int2 = integrate_linear_system(A, b, x0, self.dt)
+        D = np.hstack([-K, -B])
+        lam_bar.reshape(-1)[rows] = D @ x_int / self.dt
+        lam_bar2.reshape(-1)[rows] = 2 * D @ x_int2 / self.dt**2
+        return lam_bar, lam_bar2
+
+    def _predict_middle(self, terms: Terms) -> Array:
+        """v after an implicit Euler half step of the active contacts, their forces projected on the cone."""
+        h = self.dt / 2
+        lam = np.zeros_like(self.p)
+        if self.active.any():
+            rows, Upsilon, ddp_bar, K, B, x0, contacts = self._linear_contacts(terms)
+            delta_p, delta_dp = np.split(x0, 2)
+            matrix = np.eye(len(K)) + Upsilon @ (h * B + h**2 * K)
+            a = np.linalg.solve(matrix, ddp_bar - Upsilon @ (K @ (delta_p + h * delta_dp) + B @ delta_dp))
+            lam_end = -K @ (delta_p + h * delta_dp + h**2 * a) - B @ (delta_dp + h * a)
+            lam_end = [
+                f if c.surface is None else project_to_cone(f, c.normal, c.material.friction, "horizontal")
+                for f, c in zip(lam_end.reshape(-1, 3), contacts, strict=True)
+            ]
+            lam.reshape(-1)[rows] = np.concatenate(lam_end)
+        return self.v + h * (terms.dv_bar + terms.MinvJt @ lam.ravel())
+
+    def _carry_over(self, p_start: Array, followed: Resolved) -> None:
+        """Anchors at the end of a followed step: where it sticks in the world, else with the point."""
+        for i, (contact, mode) in enumerate(zip(self.contacts, followed.modes, strict=True)):
+            if contact.surface is None:
+                continue
+            was_sticking = self.active[i] and not self.slipping[i]
+            stays = mode == STICKING and was_sticking and not any(event.element == i for event in followed.events)
+            self.active[i] = mode != OPEN
+            if mode == OPEN or stays:
+                continue
+            p = p_start[i] + followed.displacement[i] if mode == STICKING else self._contact_point(contact)
+            p0 = p - followed.stretch[i]
+            self.p0[i] = p0 - contact.surface.distance(p0) * contact.normal
