@@ -207,8 +207,8 @@ void bind_simulator(nb::module_& m) {
   nb::class_<SharedSimulator>(m, "Simulator")
       .def(nb::init<std::shared_ptr<World>, std::shared_ptr<Integrator>, double>(), nb::arg("world"),
            nb::arg("integrator"), nb::arg("dt"))
-      .def("step", &step, nb::arg("tau").none(), nb::arg("n"), nb::arg("wrenches"))
-      .def("reset", &reset, nb::arg("q"), nb::arg("v"))
+      .def("step", &step, nb::arg("tau").none(), nb::arg("n").none(), nb::arg("wrenches"))
+      .def("reset", &reset, nb::arg("q").none(), nb::arg("v").none())
       .def("set_state", &set_state, nb::arg("x"))
       .def(
           "plus",

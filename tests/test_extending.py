@@ -205,6 +205,26 @@ def test_a_surface_that_fails_within_a_step_leaves_the_state_as_it_was():
     assert sim.state == before
 
 
+def test_a_scenario_on_a_surface_of_ones_own_runs_and_is_saved(tmp_path):
+    ball = Ball(2.0, (0.0, 0.0, -2.0))
+    robot = xs.load_robot("solo12")
+    scenario = xs.scenarios.Scenario(
+        name="on a ball",
+        robot=robot,
+        make_controller=lambda: xs.controllers.PD(robot, 8.0, 0.1),
+        control_period=5e-3,
+        duration=0.1,
+        ground=ball,
+    )
+    trajectory = scenario.run()
+    loaded = xs.Trajectory.load(trajectory.save(tmp_path / "on_a_ball.npz"))
+    assert loaded.settings.ground[0].name == "Ball"
+    assert_allclose(np.linalg.norm(loaded.normal, axis=2), 1.0)
+    assert np.array_equal(xs.scenarios.Run.resume(loaded, scenario).trajectory.q, trajectory.q)
+    with pytest.raises(xs.InvalidArgument, match="'Ball' was written in Python"):
+        xs.Simulator(robot, loaded.settings.ground)
+
+
 @pytest.mark.parametrize("integrator", [xs.Expo(), xs.RungeKutta4(), xs.ImplicitEuler()], ids=lambda each: each.name)
 def test_the_cushion_is_a_contact_without_friction(page, integrator):
     ends = []

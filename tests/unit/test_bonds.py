@@ -51,7 +51,7 @@ def test_a_joint_coordinate_swings_as_the_oscillator_says(scheme, dt):
     K, B, inertia = 200.0, 0.3, 0.02
     sim = simulator(hinge(inertia), [_core.Bond.coordinate(1, 0, 0, 0.1, spring(K, B))], scheme, dt)
     sim.reset(np.array([0.15]), np.array([1.0]))
-    sim.step(None, round(0.05 / dt))
+    sim.step(None, round(0.05 / dt), ())
     angle, speed = oscillator(inertia, K, B, 0.05, 1.0, 0.05, gravity=0.0)
     tolerance = 1e-9 if not isinstance(scheme, xs.ImplicitEuler) else 3e-3 * dt / 1e-4
     assert_allclose(sim.q - 0.1, angle, atol=tolerance)
@@ -73,7 +73,7 @@ SPEED = np.array([0.1, 0.3, 0.0, 0.5, 0.2, 1.0, 0.0, -0.2, 0.1, -0.3, 0.4, -1.0]
 def moved(robot, rows, scheme, dt, duration=0.1):
     sim = simulator(robot, bonds_of(rows), scheme, dt)
     sim.reset(START, SPEED)
-    sim.step(None, round(duration / dt))
+    sim.step(None, round(duration / dt), ())
     return sim.q, sim.v
 
 

@@ -144,6 +144,30 @@ def test_of_more_surfaces_than_slots_the_deepest_hold(integrator):
     assert sim.q[2] > -1e-3  # the floor is among them
 
 
+def test_a_table_of_a_motion_among_many_surfaces_has_every_force():
+    robot = xs.load_robot("solo12")
+    q = robot.q0
+    q[2] += 0.02
+    tables = []
+    for ground in ([xs.HalfSpace()], [xs.HalfSpace(), *FAR_WALLS]):
+        scenario = xs.scenarios.Scenario(
+            name="dropped",
+            robot=robot,
+            make_controller=lambda: xs.controllers.PD(robot, 8.0, 0.1),
+            control_period=5e-3,
+            duration=0.2,
+            ground=ground,
+            q0=q,
+        )
+        trajectory = scenario.run()
+        tables.append((trajectory.to_dataframe(), trajectory))
+    alone, among = tables
+    assert len(among[0].columns) == len(set(among[0].columns))
+    assert_allclose(among[0]["FL_FOOT#0_fz"] + among[0]["FL_FOOT#1_fz"], alone[0]["FL_FOOT_fz"], atol=1e-9)
+    normal, _ = xs.analysis.forces_by_direction(among[1])
+    assert_allclose(normal.sum(axis=1), among[1].force[:, :, 2].sum(axis=1), atol=1e-9)
+
+
 def test_a_state_with_a_surface_in_two_slots_of_a_point_is_refused():
     sim = xs.Simulator(point_mass(), CORNER + FAR)
     sim.reset([0.0, 0.0, -1e-4])

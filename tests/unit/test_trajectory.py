@@ -198,7 +198,7 @@ def test_the_format_with_anchors_is_refused_with_the_version_that_wrote_it(traje
 
 
 def test_the_arrays_are_those_of_a_state_and_what_is_read_beside_it(trajectory):
-    assert tuple(ARRAYS) == ("t", "q", "v", "surface", "mode", "phi0", "stretch", "tau", "position", "force")
+    assert tuple(ARRAYS) == ("t", "q", "v", "surface", "mode", "phi0", "stretch", "tau", "position", "normal", "force")
     for i in (0, len(trajectory) // 2, -1):
         state = trajectory.state(i)
         for name in ("t", "q", "v", "surface", "mode", "phi0", "stretch", "active", "slipping"):

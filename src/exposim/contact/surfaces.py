@@ -97,6 +97,25 @@ class HalfSpace(Surface):
         return _core.HalfSpace(np.array(self.point), np.array(self.normal))
 
 
+@dataclass(frozen=True)
+class NamedSurface(Surface):
+    """Stands in a file for a surface written in Python, of which a file can hold the name alone.
+
+    Args:
+        name: Of its class.
+        material: Of the contact.
+    """
+
+    name: str
+    material: Material
+
+    def _build(self) -> _core.Surface:
+        raise InvalidArgument(
+            f"the surface {self.name!r} was written in Python, and a file has its name alone; give the scenario that "
+            f"has the surface itself"
+        )
+
+
 def surfaces_of(ground: Surface | Iterable[Surface] | None) -> tuple[Surface, ...]:
     """One surface, several or none, as a tuple."""
     if ground is None:

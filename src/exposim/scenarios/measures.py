@@ -56,23 +56,17 @@ def centre_of_mass(robot: Robot, trajectory: Trajectory) -> Array:
     return np.array([pin.centerOfMass(robot.model, data, q) for q in trajectory.q])
 
 
-def contact_normals(trajectory: Trajectory) -> Array:
-    """Of the surface that each contact may touch, (nc, 3)."""
-    return np.array([contact.normal or (0.0, 0.0, 1.0) for contact in trajectory.contacts]).reshape(-1, 3)
-
-
 def forces_by_direction(trajectory: Trajectory) -> tuple[Array, Array]:
     """Normal force and size of the tangential force of every contact [N], (n, nc) each."""
-    normals = contact_normals(trajectory)
-    normal = np.einsum("nci,ci->nc", trajectory.force, normals)
-    tangential = np.linalg.norm(trajectory.force - normal[..., None] * normals, axis=2)
+    normal = np.einsum("nci,nci->nc", trajectory.force, trajectory.normal)
+    tangential = np.linalg.norm(trajectory.force - normal[..., None] * trajectory.normal, axis=2)
     return normal, tangential
 
 
 def slip(trajectory: Trajectory) -> Array:
     """Way that every contact point slid over its surface [m], (nc,)."""
-    moved, normals = np.diff(trajectory.position, axis=0), contact_normals(trajectory)
-    along = moved - np.einsum("nci,ci->nc", moved, normals)[..., None] * normals
+    moved, normals = np.diff(trajectory.position, axis=0), trajectory.normal[1:]
+    along = moved - np.einsum("nci,nci->nc", moved, normals)[..., None] * normals
     pressing = forces_by_direction(trajectory)[0] > 0.0
     slid = trajectory.slipping & trajectory.active & pressing
     way: Array = np.sum(np.linalg.norm(along, axis=2) * (slid[1:] & slid[:-1]), axis=0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import fields
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from exposim import _checks
 from exposim._checks import Array
-from exposim.contact.surfaces import HalfSpace, surfaces_of
+from exposim.contact.surfaces import surfaces_of
 from exposim.errors import InvalidArgument, SimulationDiverged, StateMismatch
 from exposim.robots.robot import Robot
 from exposim.simulation.header import Columns, ContactColumn, Outcome
@@ -109,8 +108,8 @@ class Run(LeavesToPaperExpo):
             duration: Of the whole motion [s], if it shall last longer than was planned.
         """
         run = cls.again(trajectory, scenario, duration)
-        saved, names = trajectory.settings, [f.name for f in fields(RunSettings) if f.name != "duration"]
-        differing = [name for name in names if getattr(run.settings, name) != getattr(saved, name)]
+        saved, now = trajectory.settings.describe(), run.settings.describe()  # of one's own surfaces, their names
+        differing = [name for name in now if now[name] != saved[name] and name != "duration"]
         if differing:
             raise StateMismatch(
                 f"{', '.join(differing)} of scenario {scenario.name!r} is not as it was when the run was saved; "
@@ -219,7 +218,7 @@ class Run(LeavesToPaperExpo):
 
     def _row(self, tau: Array) -> tuple[Any, ...]:
         sim, state = self.sim, self.sim.state
-        beside = {"tau": tau, "position": sim.positions, "force": sim.forces}
+        beside = {"tau": tau, "position": sim.positions, "normal": sim.normals, "force": sim.forces}
         return tuple(beside[name] if name in beside else getattr(state, name) for name in _COLUMNS)
 
     def _memory(self) -> dict[str, Array]:
@@ -228,16 +227,13 @@ class Run(LeavesToPaperExpo):
 
     def _contacts(self) -> list[ContactColumn]:
         surfaces = surfaces_of(self.scenario.ground)
-        return [
-            ContactColumn(
-                name=point.name,
-                frame=point.frame,
-                surface=None if surface is None else surfaces.index(surface),
-                normal=tuple(surface.normal) if isinstance(surface, HalfSpace) else None,
-                friction=None if surface is None else material_of(point, surface).friction,
-            )
-            for point, surface in self.sim.pairs
-        ]
+        columns = []
+        for point, k in zip(self.sim.contact_points, self.sim.belongs_to, strict=True):
+            touched = (None,) if point.bilateral else surfaces if k is None else (surfaces[k],)
+            frictions = {None if surface is None else material_of(point, surface).friction for surface in touched}
+            friction = frictions.pop() if len(frictions) == 1 else None
+            columns.append(ContactColumn(point.name, point.frame, k, friction))
+        return columns
 
 
 _COLUMNS = tuple(ARRAYS)

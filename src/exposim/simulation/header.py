@@ -40,13 +40,11 @@ class ContactColumn(Record):
     Args:
         name: Of the contact point.
         frame: That it is fixed to.
-        surface: Number of the surface it may touch; ``None`` for a bilateral one.
-        normal: Of that surface, where it has one everywhere.
-        friction: Coefficient, if any.
+        surface: Number of the surface it may touch; ``None`` for a bilateral one, or a slot of changing surfaces.
+        friction: Coefficient, where there is one.
     """
 
     name: str
     frame: str
     surface: int | None
-    normal: tuple[float, ...] | None
     friction: float | None

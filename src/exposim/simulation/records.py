@@ -8,14 +8,15 @@ from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from exposim.contact.materials import Material
-from exposim.contact.surfaces import HalfSpace
+from exposim.contact.surfaces import HalfSpace, NamedSurface, Surface
 from exposim.errors import InvalidArgument
 from exposim.kernels import Pade
 from exposim.robots.robot import ContactPoint
 from exposim.simulation.integrators import SCHEMES
 
 # What may stand in a place for several kinds: written with the name of its type.
-_TYPES: dict[str, type] = {kind.__name__: kind for kind in (HalfSpace, Material, ContactPoint, Pade, *SCHEMES.values())}
+_KINDS = (HalfSpace, NamedSurface, Material, ContactPoint, Pade, *SCHEMES.values())
+_TYPES: dict[str, type] = {kind.__name__: kind for kind in _KINDS}
 
 R = TypeVar("R", bound="Record")
 
@@ -45,7 +46,9 @@ def describe(value: Any) -> Any:
     """A value object of this package as plain data; lists, mappings and plain values as they are."""
     if isinstance(value, Record):
         return value.describe()
-    if is_dataclass(value) and type(value).__name__ in _TYPES:
+    if isinstance(value, Surface) and type(value) not in _KINDS:
+        return describe(NamedSurface(type(value).__name__, value.material))
+    if is_dataclass(value) and type(value) in _KINDS:
         return {"type": type(value).__name__} | {f.name: describe(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, (list, tuple)):
         return [describe(each) for each in value]

@@ -164,6 +164,11 @@ class Simulator(LeavesToPaperExpo):
         return self._contact_points
 
     @property
+    def belongs_to(self) -> tuple[int | None, ...]:
+        """Which surface each contact belongs to for good; ``None`` of a bilateral one, or where surfaces change."""
+        return tuple(None if surface < 0 else surface for _, surface in self._world.contacts)
+
+    @property
     def integrator(self) -> Integrator:
         """The scheme."""
         return self._integrator
@@ -197,6 +202,11 @@ class Simulator(LeavesToPaperExpo):
     def velocities(self) -> Array:
         """Of the bodies at the contact points [m/s], (nc, 3)."""
         return self._core.velocities
+
+    @property
+    def normals(self) -> Array:
+        """Of the surfaces at the contact points, (nc, 3); z where a contact has none."""
+        return self._core.normals
 
     @property
     def forces(self) -> Array:

@@ -36,6 +36,7 @@ ARRAYS: dict[str, tuple[tuple[str | int, ...], str]] = {
     **STATE_FIELDS,
     "tau": (("nu",), "f"),
     "position": (("nc", 3), "f"),
+    "normal": (("nc", 3), "f"),
     "force": (("nc", 3), "f"),
 }
 _MEMORY = "memory/"  # before the names of arrays that a controller remembers
@@ -54,6 +55,7 @@ class Trajectory:
         tau: Torques of the actuated joints held from each instant on [N·m or N], (n, nu); at the last instant,
             those that led to it.
         position: Of the contact points in the world [m], (n, nc, 3).
+        normal: Of the surfaces there, (n, nc, 3); z where a contact has none.
         force: On the robot in the world [N], (n, nc, 3).
         surface: Which surface each contact touches or belongs to, (n, nc); −1: none.
         mode: What each contact is doing, (n, nc): open, idle, sticking, slipping, bilateral.
@@ -68,6 +70,7 @@ class Trajectory:
     v: Array
     tau: Array
     position: Array
+    normal: Array
     force: Array
     surface: NDArray[np.int_]
     mode: NDArray[np.int_]
@@ -223,9 +226,11 @@ class _LazyArrays(Mapping[str, "NDArray[Any]"]):
             raise UnreadableFile(foreign)
         version = header.get("format_version")
         if version != FORMAT_VERSION:
+            older = isinstance(version, int) and version < FORMAT_VERSION
+            remedy = "open it with that one, or run it again" if older else "update exposim"
             raise UnreadableFile(
                 f"{self._path} has format {version!r}, written by exposim {header.get('exposim')}; this version reads "
-                f"format {FORMAT_VERSION} alone: open it with the one that wrote it, or run it again"
+                f"format {FORMAT_VERSION}: {remedy}"
             )
         return header
 
@@ -287,9 +292,10 @@ def _check_shapes(
 
 
 def _labels(contacts: tuple[ContactColumn, ...]) -> list[str]:
-    """Names of the contacts; with the number of the surface where a point may touch several."""
+    """Names of the contacts; where a point has several, with the number of the surface, or of a slot."""
     names = [contact.name for contact in contacts]
-    return [
-        name if names.count(name) == 1 else f"{name}@{contact.surface}"
-        for name, contact in zip(names, contacts, strict=True)
-    ]
+    labels = []
+    for i, (name, contact) in enumerate(zip(names, contacts, strict=True)):
+        which = f"#{names[:i].count(name)}" if contact.surface is None else f"@{contact.surface}"
+        labels.append(name if names.count(name) == 1 else name + which)
+    return labels
