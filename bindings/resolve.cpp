@@ -41,6 +41,7 @@ struct Resolved {
 Strand strand_of(const Element& element, std::size_t index) {
   Strand strand;
   strand.index = index;
+  strand.point = Strand::kNone;
   strand.rows = Rows::kLinear;
   strand.a = strand.b = 0;
   strand.position.setZero();

@@ -16,7 +16,6 @@
 
 #include "bindings.hpp"
 #include "exposim/expo/averages.hpp"
-#include "exposim/integrators/implicit_euler.hpp"
 #include "exposim/robot/kinematics.hpp"
 #include "exposim/thresholds.hpp"
 #include "shared_simulator.hpp"
@@ -29,7 +28,6 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 using RowMatrixX3d = Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>;
-using Flags = Eigen::Matrix<bool, Eigen::Dynamic, 1>;
 using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using States = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
@@ -102,26 +100,13 @@ VectorXd packed_state(SharedSimulator& self) {
   });
 }
 
-/// g and ∂g/∂v⁺ of an implicit Euler step, for tests.
-std::pair<VectorXd, Eigen::MatrixXd> linearise(SharedSimulator& self, const VectorXd& tau,
-                                               const std::vector<ExternalWrench>& wrenches, const VectorXd& v_next) {
-  return self.alone([&](Simulator& simulator) {
-    const auto* implicit = dynamic_cast<const ImplicitEuler*>(&simulator.integrator());
-    if (!implicit) throw std::invalid_argument("the integrator is not implicit");
-    std::pair<VectorXd, Eigen::MatrixXd> result;
-    implicit->linearise(simulator.world(), simulator.workspace(), simulator.now(), {tau, wrenches}, simulator.dt(),
-                        v_next, result.first, result.second);
-    return result;
-  });
-}
-
 /// Seconds and Newton iterations of one step from each of the states.
 std::pair<std::vector<double>, std::vector<int>> time_steps(SharedSimulator& self, const States& states,
                                                             const std::optional<Numbers>& tau) {
   using Clock = std::chrono::steady_clock;
   const Input input = make_input(self.simulator.world().robot(), copy_of(tau), {});
-  const Eigen::Map<const RowMatrixXd> rows(states.data(), static_cast<Index>(states.shape(0)),
-                                           static_cast<Index>(states.shape(1)));
+  const RowMatrixXd rows = Eigen::Map<const RowMatrixXd>(states.data(), static_cast<Index>(states.shape(0)),
+                                                         static_cast<Index>(states.shape(1)));
   return self.alone([&](Simulator& simulator) {
     std::pair<std::vector<double>, std::vector<int>> result;
     for (Index i = 0; i < rows.rows(); ++i) {
@@ -223,7 +208,6 @@ void bind_simulator(nb::module_& m) {
           },
           nb::arg("x"), nb::arg("dx"))
       .def_prop_ro("state", &packed_state)
-      .def("linearise", &linearise, nb::arg("tau"), nb::arg("wrenches"), nb::arg("v_next"))
       .def("time_steps", &time_steps, nb::arg("states"), nb::arg("tau").none())
       .def(
           "predict_forces",
@@ -253,7 +237,7 @@ void bind_simulator(nb::module_& m) {
           nb::arg("kernel"))
       .def("enable_profiler",
            [](SharedSimulator& self, bool on) {
-             self.locked([&](Simulator& simulator) { simulator.workspace().profiler.enable(on); });
+             self.alone([&](Simulator& simulator) { simulator.workspace().profiler.enable(on); });
            })
       .def_prop_ro("profile", reader([](Simulator& simulator) {
                      std::vector<std::pair<long, double>> entries;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "exposim/expo/averages.hpp"
+#include "exposim/integrators/implicit_euler.hpp"
 #include "shared_simulator.hpp"
 #include "step_floor.hpp"
 
@@ -103,14 +104,29 @@ std::tuple<std::vector<double>, double, double> time_eigen_exponential(SharedSim
   return result;
 }
 
+/// g and ∂g/∂v⁺ of an implicit Euler step, for tests.
+std::pair<Eigen::VectorXd, Eigen::MatrixXd> linearise(SharedSimulator& self, const Eigen::VectorXd& tau,
+                                                      const std::vector<ExternalWrench>& wrenches,
+                                                      const Eigen::VectorXd& v_next) {
+  return self.alone([&](Simulator& simulator) {
+    const auto* implicit = dynamic_cast<const ImplicitEuler*>(&simulator.integrator());
+    if (!implicit) throw std::invalid_argument("the integrator is not implicit");
+    std::pair<Eigen::VectorXd, Eigen::MatrixXd> result;
+    implicit->linearise(simulator.world(), simulator.workspace(), simulator.now(), {tau, wrenches}, simulator.dt(),
+                        v_next, result.first, result.second);
+    return result;
+  });
+}
+
 }  // namespace
 }  // namespace exposim
 
 NB_MODULE(_bench, m) {
   using namespace exposim;
   nb::module_::import_("exposim._core");  // has the types that these functions take
-  m.doc() = "Stopwatches of parts of the core, for benchmarks; not part of the package.";
+  m.doc() = "Stopwatches and views of parts of the core, for benchmarks and tests; not part of the package.";
   m.def("time_kernel", &time_kernel, nb::arg("simulator"), nb::arg("states"), nb::arg("kernel"));
   m.def("time_eigen_exponential", &time_eigen_exponential, nb::arg("simulator"), nb::arg("states"));
+  m.def("linearise", &linearise, nb::arg("simulator"), nb::arg("tau"), nb::arg("wrenches"), nb::arg("v_next"));
   m.def("time_floor", &time_floor, nb::arg("simulator"), nb::arg("states"));
 }

@@ -56,7 +56,7 @@ class Simulator {
   const World& world() const { return *world_; }
   const Integrator& integrator() const { return *integrator_; }
   const Instant& now() const { return now_; }
-  /// The last step; after a reset an empty one.
+  /// What the last step found; after a reset nothing. Where it led to is now().
   const Step& last_step() const { return step_; }
   Workspace& workspace() { return workspace_; }
   const StepStatistics& statistics() const { return statistics_; }

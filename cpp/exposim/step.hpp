@@ -29,7 +29,8 @@ struct Step {
   Instant next;
   bool diverged = false;  ///< next.state has q and v that are not finite, or absurd, and nothing else
   /// Stiff forces that moved v and q [N], three rows to a strand: their averages and double averages over the step,
-  /// after projection. A scheme that holds the force constant has both the same.
+  /// after projection. A scheme that holds the force constant has both the same. A contact that came and went without a
+  /// slot of its point has no row.
   Eigen::VectorXd lam, lam2;
   std::vector<Event> events;
   KernelInfo kernel;

@@ -62,14 +62,6 @@ def count(name: str, value: Any) -> int:
     return int(value)
 
 
-def flags(name: str, value: ArrayLike, size: int) -> NDArray[np.bool_]:
-    """A new array of that many truth values."""
-    array = np.array(value, dtype=object)
-    if array.shape != (size,) or not all(isinstance(each, (bool, np.bool_)) for each in array):
-        raise InvalidArgument(f"{name} is {value!r}; give {size} times True or False")
-    return array.astype(bool)
-
-
 def flag(name: str, value: Any) -> bool:
     """True or False, nothing that merely looks like it."""
     if not isinstance(value, (bool, np.bool_)):

@@ -85,7 +85,7 @@ def contact_integrals(
     dt: float,
     kernel: ContactKernel = "auto",
     *,
-    tolerance: float = 1e-8,
+    tolerance: float = _core.KERNEL_TOLERANCE,
     balance: bool = True,
 ) -> tuple[Array, Array]:
     r"""Single and double integral of the contact dynamics, by any kernel that :class:`exposim.Expo` knows.
@@ -122,7 +122,7 @@ def contact_integrals_with_info(
     dt: float,
     kernel: ContactKernel = "auto",
     *,
-    tolerance: float = 1e-8,
+    tolerance: float = _core.KERNEL_TOLERANCE,
     balance: bool = True,
 ) -> tuple[Array, Array, KernelInfo]:
     """As :func:`contact_integrals`, and what it took: ``.degree``, ``.squarings``, ``.products``, ``.error_bound``."""
@@ -135,9 +135,7 @@ def contact_integrals_with_info(
     damping = _checks.vector("B", B, m, "as many as K")
     for i, each in enumerate(damping):
         _checks.number(f"B[{i}]", each, "[N·s/m]", least=0.0)
-    inertia = _checks.matrix("Upsilon", Upsilon, m, m)
-    if not np.allclose(inertia, inertia.T, rtol=1e-9, atol=1e-12 * np.abs(inertia).max()):
-        raise InvalidArgument("Upsilon is not symmetric; give J M⁻¹ Jᵀ")
+    inertia = _symmetric("Upsilon", Upsilon, m)
     if isinstance(kernel, str) and kernel == "modal" and not is_proportional(stiffness, damping):
         raise InvalidArgument("kernel is 'modal', but B is not proportional to K; give 'auto'")
     return _core.contact_integrals(
@@ -180,6 +178,11 @@ class Element:
             object.__setattr__(self, name, tuple(vector.tolist()))
         for name in ("gap", "gap0"):
             object.__setattr__(self, name, _checks.number(name, getattr(self, name), "[m]"))
+        if not isinstance(self.material, Material):
+            raise InvalidArgument(f"material is {self.material!r}; give an exposim.Material")
+        along = abs(np.dot(self.normal, self.stretch))
+        if self.mode != "bilateral" and along > 1e-6 * (np.linalg.norm(self.stretch) + 1e-6):
+            raise InvalidArgument(f"stretch is {self.stretch!r}; give it no part along the normal")
         if abs(np.linalg.norm(self.normal) - 1.0) > 1e-9:
             raise InvalidArgument(f"normal is {self.normal!r}; give a vector of unit length")
         if self.mode == "bilateral" and (self.gap, self.gap0) != (0.0, 0.0):
@@ -191,7 +194,7 @@ class Element:
 
     def _build(self) -> _core.Element:
         material = self.material._build()
-        law = _core.Bilateral(material) if self.mode == "bilateral" else _core.CoulombContact(material)
+        law = _core.Bilateral(material) if self.mode == "bilateral" else self.material._law(_core.ExplicitEuler())
         n, dp, s = map(np.array, (self.normal, self.velocity, self.stretch))
         return _core.Element(law, n, self.gap, dp, MODES.index(self.mode), s, self.gap0)
 
@@ -265,7 +268,7 @@ def resolve(
         raise InvalidArgument(f"elements is {elements!r}; give at least one exposim.kernels.Element")
     m = 3 * len(elements)
     found = _core.resolve(
-        _checks.matrix("Upsilon", Upsilon, m, m),
+        _symmetric("Upsilon", Upsilon, m),
         _checks.vector("ddp_bar", ddp_bar, m, "three for every element"),
         [each._build() for each in elements],
         _checks.number("dt", dt, "[s]", above=0.0),
@@ -283,6 +286,13 @@ def resolve(
         found.changed,
         found.limited,
     )
+
+
+def _symmetric(name: str, value: ArrayLike, size: int) -> Array:
+    matrix = _checks.matrix(name, value, size, size)
+    if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-12 * np.abs(matrix).max()):
+        raise InvalidArgument(f"{name} is not symmetric; give J M⁻¹ Jᵀ")
+    return matrix
 
 
 def is_proportional(K: Array, B: Array) -> bool:

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import exposim as xs
-from exposim import _core
+from exposim import _bench, _core
 from systems import block, point_mass
 
 STICKING, SLIPPING, LEAVING, LANDING, OPEN = "sticking", "slipping", "leaving", "landing", "open"
@@ -34,7 +34,7 @@ def solo_in(situation, **options):
 
 
 def linearise(sim, v_next, wrenches=()):
-    return sim._core.linearise(np.linspace(-0.5, 0.5, 18), list(wrenches), v_next)
+    return _bench.linearise(sim._core, np.linspace(-0.5, 0.5, 18), list(wrenches), v_next)
 
 
 def finite_differences(sim, v_next, wrenches=()):

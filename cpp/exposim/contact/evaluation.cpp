@@ -1,7 +1,6 @@
 #include "exposim/contact/evaluation.hpp"
 
 #include <Eigen/Geometry>
-#include <algorithm>
 #include <limits>
 
 #include "exposim/contact/bond_motion.hpp"
@@ -45,13 +44,6 @@ void update_forces(const World& world, Instant& instant) {
 void apply_law(const World& world, std::size_t slot, Instant& instant) {
   Memory& memory = instant.state.memory[slot];
   world.contact_law(world.contacts()[slot].point, memory.surface).commit(instant.motions[slot], memory);
-}
-
-bool has_slot(const World& world, const State& state, std::size_t point, int surface) {
-  for (std::size_t slot = world.first_contact(point); slot < world.end_contact(point); ++slot) {
-    if (state.memory[slot].surface == surface) return true;
-  }
-  return false;
 }
 
 /// The slot for a new touch of a point: a free one, or that of the shallowest contact if that is above the new one.
@@ -123,6 +115,13 @@ Motion contact_motion(const World& world, const RobotData& data, std::size_t poi
   return motion;
 }
 
+bool has_slot(const World& world, const State& state, std::size_t point, int surface) {
+  for (std::size_t slot = world.first_contact(point); slot < world.end_contact(point); ++slot) {
+    if (state.memory[slot].surface == surface) return true;
+  }
+  return false;
+}
+
 std::size_t free_slot(const World& world, const State& state, std::size_t point) {
   std::size_t slot = world.first_contact(point);
   while (slot < world.end_contact(point) && state.memory[slot].surface >= 0) ++slot;
@@ -131,8 +130,15 @@ std::size_t free_slot(const World& world, const State& state, std::size_t point)
 
 void evaluate(const World& world, RobotData& data, Instant& instant) {
   update_motions(world, data, instant);
-  update_forces(world, instant);
   instant.overflows = 0;
+  for (std::size_t i = 0; i < world.contacts().size(); ++i) {
+    Memory& memory = instant.state.memory[i];
+    if (memory.surface < 0 || memory.active() == (instant.motions[i].phi <= 0.0)) continue;
+    apply_law(world, i, instant);
+    if (world.has_free_slots() && !memory.active()) memory = Memory{};
+  }
+  if (world.has_free_slots()) take_slots(world, data, instant);
+  update_forces(world, instant);
 }
 
 void start(const World& world, RobotData& data, const Eigen::VectorXd& q, const Eigen::VectorXd& v, Instant& instant) {

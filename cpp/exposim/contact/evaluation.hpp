@@ -20,10 +20,12 @@ struct Followed {
 /// Motion of a contact point against a surface, by the last kinematics.
 Motion contact_motion(const World& world, const RobotData& data, std::size_t point, int surface);
 
+bool has_slot(const World& world, const State& state, std::size_t point, int surface);
 /// A slot of the point that no surface has, or the end of its slots.
 std::size_t free_slot(const World& world, const State& state, std::size_t point);
 
-/// Motions and forces of a state that was committed before.
+/// Motions and forces of a state that was committed before, here or elsewhere. A contact that is open below its
+/// surface, or active above it, is none of a committed state (its q was changed): there the law is applied anew.
 void evaluate(const World& world, RobotData& data, Instant& instant);
 
 /// Starts at (q, v) without history: bilateral points at their anchors, all else by the law.

@@ -40,10 +40,7 @@ void StrandList::gather(const World& world, RobotData& data, const Instant& inst
     const double reach = shape.radius + dt * (centre.velocity.norm() + 0.5 * dt * max_acceleration);
     for (int k = 0; k < static_cast<int>(world.surfaces().size()); ++k) {
       if (world.surfaces()[static_cast<std::size_t>(k)].surface->distance(centre.position) > reach) continue;
-      const auto touches = [&](std::size_t slot) { return state.memory[slot].surface == k; };
-      bool touching = false;
-      for (std::size_t i = world.first_contact(point); i < world.end_contact(point); ++i) touching |= touches(i);
-      if (touching) continue;
+      if (has_slot(world, state, point, k)) continue;
       const Motion motion = contact_motion(world, data, point, k);
       if (may_close(motion)) add_open(world, Strand::kNone, point, k, motion);
     }

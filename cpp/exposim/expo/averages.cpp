@@ -1,7 +1,6 @@
 #include "exposim/expo/averages.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -65,7 +64,7 @@ void ForceAverages::compute(const StiffSystem& system, double dt, bool bounded) 
   }
   if (dense) {
     by_full_system(system, dt);
-  } else if (c < 0.0) {
+  } else if (!(c >= 0.0)) {
     by_tolerance(system, dt);
   }
 }

@@ -74,8 +74,8 @@ void take_resolved_contacts(const World& world, ExpoScratch& scratch, Step& step
     if (slot == Strand::kNone) continue;
     const Motion& start = scratch.strands.all()[k].motion;
     scratch.followed[slot] = {true, start.p + scratch.resolver.moved(k), start.n};
-    step.lam.segment<3>(3 * static_cast<Eigen::Index>(slot)) = scratch.resolver.lam_bar(k);
-    step.lam2.segment<3>(3 * static_cast<Eigen::Index>(slot)) = scratch.resolver.lam_bar2(k);
+    step.lam.segment<3>(3 * static_cast<Eigen::Index>(slot)) += scratch.resolver.lam_bar(k);
+    step.lam2.segment<3>(3 * static_cast<Eigen::Index>(slot)) += scratch.resolver.lam_bar2(k);
   }
   for (const Event& event : scratch.resolver.events()) {
     const std::size_t slot = scratch.slots[event.strand];
@@ -127,7 +127,6 @@ void Expo::step(const World& world, Workspace& workspace, const Instant& now, co
     const Profiler::Scope scope(workspace.profiler, Stage::kKernel);
     if (system.active() > 0) {
       scratch.averages.compute(system, dt, true);
-      step.kernel = scratch.averages.info();
     }
     changing = may_change(system, scratch.strands, scratch.averages, dt);
     if (changing) {
@@ -137,6 +136,7 @@ void Expo::step(const World& world, Workspace& workspace, const Instant& now, co
       changing = !scratch.resolver.unchanged();
       if (!changing && system.active() > 0) scratch.averages.compute(system, dt);  // exact, with the latest terms
     }
+    if (system.active() > 0) step.kernel = scratch.averages.info();
   }
   {
     const Profiler::Scope scope(workspace.profiler, Stage::kIntegration);

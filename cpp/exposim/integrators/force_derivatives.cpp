@@ -1,7 +1,5 @@
 #include "exposim/integrators/force_derivatives.hpp"
 
-#include <Eigen/Geometry>
-
 #include "exposim/robot/kinematics.hpp"
 
 namespace exposim {
@@ -40,6 +38,7 @@ void ForceDerivatives::add_contact(const World& world, const RobotData& data, co
   const Motion& motion = at.motions[i];
   const Vector3d lam = at.force(i);
   Memory carried = now.state.memory[i];
+  if (carried.surface != at.state.memory[i].surface) carried = Memory{};  // the slot has changed hands
   if (carried.active()) carry(now.motions[i].p, now.motions[i].n, motion, carried);
   Matrix3d dlam_dp, dlam_ddp;
   world.law(i, at.state.memory[i].surface).force_derivatives(motion, carried, dlam_dp, dlam_ddp);

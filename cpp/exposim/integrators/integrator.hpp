@@ -23,7 +23,7 @@ class Integrator {
   virtual std::shared_ptr<const Law> contact_law(const Material& material) const;
   virtual std::unique_ptr<Scratch> make_scratch() const { return nullptr; }
 
-  /// One step of dt from an instant, whatever the workspace was used for before.
+  /// One step of dt from an instant, in a workspace with this scheme's scratch, whatever it was used for before.
   virtual void step(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
                     Step& step) const = 0;
 

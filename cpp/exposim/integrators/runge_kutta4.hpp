@@ -13,8 +13,8 @@ namespace exposim {
 ///   q₂ = q ⊕ h/2 v₁,   q₃ = q ⊕ h/2 v₂,   q₄ = q₂ ⊕ h (v₃ − v₁/2)
 ///   q⁺ = q ⊕ h/12 (3v₁ + 2v₂ + 2v₃ − v₄) ⊕ h/12 (−v₁ + 2v₂ + 2v₃ + 3v₄)
 ///
-/// Stages follow the contact law from the contacts at the start of the step, without committing it. Fourth order while
-/// no contact changes, first order through changes; explicit, so stable only for small steps.
+/// Stages follow the contact law from the contacts at the start of the step, without keeping what it leaves. Fourth
+/// order while no contact changes, first order through changes; explicit, so stable only for small steps.
 class RungeKutta4 final : public Integrator {
  public:
   std::unique_ptr<Scratch> make_scratch() const override;

@@ -29,14 +29,14 @@ struct Phase {
 using Margins = std::array<double, 2>;
 constexpr double kNoMargin = std::numeric_limits<double>::infinity();
 
-/// The force of an element: its modes, what it is in each of them, and when they end. The only place that decides.
+/// The force of an element: its modes, what it is in each of them, and when they end.
 ///
 /// A law has up to three rows. It is constant and shared by all elements that follow it.
 class Law {
  public:
   virtual ~Law() = default;
 
-  // While the element holds: λ = −K Δp − B Δṗ.
+  // While the element holds: λ = −K Δp − B Δṗ. Where K is zero, B is.
   virtual Eigen::Matrix3d stiffness(const Eigen::Vector3d& n) const = 0;
   virtual Eigen::Matrix3d damping(const Eigen::Vector3d& n) const = 0;
   /// Largest eigenvalues of the two.

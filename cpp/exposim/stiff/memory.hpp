@@ -16,7 +16,7 @@ constexpr int kModes = 5;
 
 /// What the future of an element depends on, beside the robot's q and v.
 struct Memory {
-  int surface = -1;  ///< index in World::surfaces() of what it touches; −1: nothing
+  int surface = -1;  ///< in World::surfaces(), that it touches or belongs to; −1: none
   Mode mode = Mode::kOpen;
   double phi0 = 0.0;                            ///< gap at which the normal spring is at rest [m]
   Eigen::Vector3d s = Eigen::Vector3d::Zero();  ///< stretch from the anchor, tangential unless bound [m]

@@ -14,7 +14,7 @@ class Contact:
 
     Args:
         name: Of the contact point.
-        surface: That it may touch; ``None`` for a bilateral contact.
+        surface: That it may touch; ``None`` for a bilateral contact, or a slot that nothing has taken.
         active: Whether it touches.
         slipping: Whether it slips, or has no force to hold it.
         position: Of the contact point [m].

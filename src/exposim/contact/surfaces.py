@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -21,8 +22,8 @@ class Surface:
 
     A surface of your own needs :meth:`distance` and :meth:`normal`, of as many points at once as it is given, and a
     ``material`` (a class attribute will do). The normal must be defined wherever contact points come. They are called
-    from the core for every contact point in every step: that takes some ten microseconds each, where a surface of the
-    core takes ten nanoseconds. They may look at the simulator then, but not move it.
+    from the core for every contact point, once or twice in every step: some seventy microseconds a point, where a
+    surface of the core takes ten nanoseconds.
     """
 
     material: Material = Material()
@@ -103,11 +104,19 @@ class NamedSurface(Surface):
 
     Args:
         name: Of its class.
+        digest: Of what it is made of, by which another one of that name is told.
         material: Of the contact.
     """
 
     name: str
+    digest: str
     material: Material
+
+    @classmethod
+    def of(cls, surface: Surface) -> NamedSurface:
+        """What stands for a surface."""
+        parts = repr(sorted((name, repr(value)) for name, value in vars(surface).items()))
+        return cls(type(surface).__name__, hashlib.sha256(parts.encode()).hexdigest(), surface.material)
 
     def _build(self) -> _core.Surface:
         raise InvalidArgument(

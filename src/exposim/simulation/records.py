@@ -47,7 +47,7 @@ def describe(value: Any) -> Any:
     if isinstance(value, Record):
         return value.describe()
     if isinstance(value, Surface) and type(value) not in _KINDS:
-        return describe(NamedSurface(type(value).__name__, value.material))
+        return describe(NamedSurface.of(value))
     if is_dataclass(value) and type(value) in _KINDS:
         return {"type": type(value).__name__} | {f.name: describe(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, (list, tuple)):

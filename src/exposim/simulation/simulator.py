@@ -399,7 +399,9 @@ class Simulator(LeavesToPaperExpo):
 
     def _refuse_layout(self, state: State) -> None:
         if not isinstance(state, State):
-            raise InvalidArgument(f"state is a {type(state).__name__}; give what sim.state returned")
+            raise InvalidArgument(
+                f"state is a {type(state).__name__}; give what sim.state returned, or State.from_array(array)"
+            )
         if state.layout != self._layout:
             given, own = state.layout, self._layout
             raise StateMismatch(

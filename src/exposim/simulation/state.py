@@ -110,20 +110,32 @@ class State:
         Raises:
             InvalidArgument: If the array is not of that form.
         """
-        x = _checks.vector("array", array)
-        nq, nv = (int(each) for each in x[-2:]) if x.size > 3 else (-1, -1)
+        x = _checks.as_array("array", array)
+        if not np.isfinite(x).all():
+            _checks.finite("array", x)  # says where
+        nq, nv = (
+            (int(each) if 0 <= each < x.size else -1 for each in x[-2:]) if x.ndim == 1 and x.size > 3 else (-1, -1)
+        )
         contacts, rest = divmod(x.size - 3 - nq - nv, _MEMORY_SIZE)
         if nq < 0 or nv < 0 or contacts < 0 or rest or (nq, nv) != tuple(x[-2:]):
-            raise InvalidArgument(f"array has {x.size} numbers that are no state; give what State.to_array returned")
+            raise InvalidArgument(
+                f"array has shape {x.shape} and is no state; give what State.to_array returned, one state at a time"
+            )
         layout = Layout(nq, nv, contacts)
-        memory = _memory_of(x, layout)
-        q, v = x[1 : 1 + nq], x[1 + nq : 1 + nq + nv]
-        return cls(x[0], q, v, memory[:, 0], memory[:, 1], memory[:, 2], memory[:, 3:])
+        whole = _memory_of(x, layout)[:, :2]
+        if np.any(whole != np.round(whole)) or np.any(np.abs(whole) > np.iinfo(np.int32).max):
+            raise InvalidArgument(
+                "array has surfaces and modes that are no whole numbers; give what State.to_array returned"
+            )
+        if contacts and (whole[:, 1].min() < 0 or whole[:, 1].max() >= len(MODES)):
+            raise InvalidArgument(f"array has modes {whole[:, 1]}; give 0 to {len(MODES) - 1}: {', '.join(MODES)}")
+        return cls._of(x, layout)
 
     def replace(self, **fields: Any) -> State:
         """A new state with some fields changed.
 
-        With another q contacts keep their stretch: their anchors move along with the points.
+        With another q contacts keep their stretch: their anchors move along with the points. Those that it takes off
+        their surfaces, or into them, are opened or closed when a simulator is set to the state.
         """
         for name in fields:
             _checks.choice("field", name, tuple(STATE_FIELDS))

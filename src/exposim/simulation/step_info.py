@@ -21,7 +21,7 @@ class StepInfo:
         iterations: Newton steps of an implicit integrator.
         converged: Whether they reached the tolerance.
         residual: Norm of what is left of the implicit equation [m/s, rad/s].
-        resolved: Whether contacts were followed through the step because one might have changed.
+        resolved: Whether contacts changed or slipped, and were followed through the step.
         micro_steps: That this took.
         events: Landings, lift-offs, slips and sticks that were located within the step.
         limited: More of them happened than are located in one step; the rest took effect up to a micro-step late.

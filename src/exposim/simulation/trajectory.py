@@ -140,7 +140,7 @@ class Trajectory:
         return State(*(self._arrays[name][i] for name in STATE_FIELDS))
 
     def to_dataframe(self) -> pd.DataFrame:
-        """One row per instant, one named column per number; the anchors are left out."""
+        """One row per instant, one named column per number; what contacts remember is left out."""
         pd = load("pandas")
         names = self.columns.describe()
         columns: dict[str, Any] = {"t": self.t}
