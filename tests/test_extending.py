@@ -225,6 +225,16 @@ def test_a_scenario_on_a_surface_of_ones_own_runs_and_is_saved(tmp_path):
         xs.Simulator(robot, loaded.settings.ground)
 
 
+def test_a_scenario_with_a_law_of_ones_own_runs_and_is_saved(page, tmp_path):
+    robot = block()
+    ground = xs.HalfSpace(page["Air"](2e4, 100.0))
+    scenario = xs.scenarios.Scenario("on air", robot, lambda: lambda t, state: np.zeros(0), 5e-3, 0.05, ground=ground)
+    loaded = xs.Trajectory.load(scenario.run().save(tmp_path / "on_air.npz"))
+    assert loaded.settings.ground[0].material.name == "Air"
+    with pytest.raises(xs.InvalidArgument, match="'Air' has a law of its own"):
+        xs.Simulator(robot, loaded.settings.ground)
+
+
 @pytest.mark.parametrize("integrator", [xs.Expo(), xs.RungeKutta4(), xs.ImplicitEuler()], ids=lambda each: each.name)
 def test_the_cushion_is_a_contact_without_friction(page, integrator):
     ends = []

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from exposim import _checks, _core
+from exposim.errors import InvalidArgument
 
 Scalar = float | tuple[float, float]
 
@@ -41,6 +42,31 @@ class Material:
     def _build(self) -> _core.Material:
         K, B = _both(self.stiffness), _both(self.damping)
         return _core.Material(K[0], K[-1], B[0], B[-1], self.friction)
+
+
+@dataclass(frozen=True)
+class NamedMaterial(Material):
+    """Stands in a file for a material with a law of one's own, of which a file can hold the name and the numbers alone.
+
+    Args:
+        stiffness: As of any material.
+        damping: Likewise.
+        friction: Likewise.
+        name: Of its class.
+    """
+
+    name: str = ""
+
+    @classmethod
+    def of(cls, material: Material) -> NamedMaterial:
+        """What stands for a material."""
+        return cls(material.stiffness, material.damping, material.friction, type(material).__name__)
+
+    def _law(self, integrator: _core.Integrator) -> _core.Law:
+        raise InvalidArgument(
+            f"the material {self.name!r} has a law of its own, and a file has its name alone; give the scenario that "
+            f"has the material itself"
+        )
 
 
 def _both(value: Any) -> list[Any]:

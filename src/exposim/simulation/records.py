@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar, get_args, get_type_hints
 
-from exposim.contact.materials import Material
+from exposim.contact.materials import Material, NamedMaterial
 from exposim.contact.surfaces import HalfSpace, NamedSurface, Surface
 from exposim.errors import InvalidArgument
 from exposim.kernels import Pade
@@ -15,7 +15,7 @@ from exposim.robots.robot import ContactPoint
 from exposim.simulation.integrators import SCHEMES
 
 # What may stand in a place for several kinds: written with the name of its type.
-_KINDS = (HalfSpace, NamedSurface, Material, ContactPoint, Pade, *SCHEMES.values())
+_KINDS = (HalfSpace, NamedSurface, Material, NamedMaterial, ContactPoint, Pade, *SCHEMES.values())
 _TYPES: dict[str, type] = {kind.__name__: kind for kind in _KINDS}
 
 R = TypeVar("R", bound="Record")
@@ -48,6 +48,8 @@ def describe(value: Any) -> Any:
         return value.describe()
     if isinstance(value, Surface) and type(value) not in _KINDS:
         return describe(NamedSurface.of(value))
+    if isinstance(value, Material) and type(value) not in _KINDS:
+        return describe(NamedMaterial.of(value))
     if is_dataclass(value) and type(value) in _KINDS:
         return {"type": type(value).__name__} | {f.name: describe(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, (list, tuple)):
