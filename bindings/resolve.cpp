@@ -8,7 +8,6 @@
 
 #include "bindings.hpp"
 #include "exposim/expo/resolver.hpp"
-#include "exposim/stiff/laws/coulomb_contact.hpp"
 
 namespace nb = nanobind;
 
@@ -95,7 +94,6 @@ void bind_resolve(nb::module_& m) {
           [](Element* self, std::shared_ptr<Law> law, const Vector3d& n, double phi, const Vector3d& dp, int mode,
              const Vector3d& s, double phi0) { new (self) Element{std::move(law), n, phi, dp, mode, s, phi0}; },
           nb::arg("law"), nb::arg("n"), nb::arg("phi"), nb::arg("dp"), nb::arg("mode"), nb::arg("s"), nb::arg("phi0"));
-  nb::class_<CoulombContact, Law>(m, "CoulombContact").def(nb::init<const Material&>(), nb::arg("material"));
   nb::class_<Resolved>(m, "Resolved")
       .def_ro("lam_bar", &Resolved::lam_bar)
       .def_ro("lam_bar2", &Resolved::lam_bar2)

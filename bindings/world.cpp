@@ -12,6 +12,7 @@
 #include "bindings.hpp"
 #include "exposim/geometry/half_space.hpp"
 #include "exposim/stiff/laws/bilateral.hpp"
+#include "exposim/stiff/laws/coulomb_contact.hpp"
 #include "exposim/stiff/material.hpp"
 #include "python_surface.hpp"
 
@@ -54,6 +55,7 @@ void bind_world(nb::module_& m) {
 
   nb::class_<Law>(m, "Law");
   nb::class_<Bilateral, Law>(m, "Bilateral").def(nb::init<const Material&>(), nb::arg("material"));
+  nb::class_<CoulombContact, Law>(m, "CoulombContact").def(nb::init<const Material&>(), nb::arg("material"));
 
   nb::class_<Surface>(m, "Surface")
       .def(

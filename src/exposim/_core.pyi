@@ -69,6 +69,9 @@ class Law:
 class Bilateral(Law):
     def __init__(self, material: Material) -> None: ...
 
+class CoulombContact(Law):
+    def __init__(self, material: Material) -> None: ...
+
 class Surface:
     def distance(self, p: Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')]) -> float: ...
 
@@ -153,9 +156,6 @@ class ImplicitEuler(Integrator):
 
 class Element:
     def __init__(self, law: Law, n: Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')], phi: float, dp: Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')], mode: int, s: Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')], phi0: float) -> None: ...
-
-class CoulombContact(Law):
-    def __init__(self, material: Material) -> None: ...
 
 class Resolved:
     @property

@@ -1,20 +1,9 @@
 #include "exposim/stiff/laws/bilateral.hpp"
 
-#include <algorithm>
-
 namespace exposim {
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
-
-Matrix3d axisymmetric(double along, double across, const Vector3d& n) {
-  return across * Matrix3d::Identity() + (along - across) * n * n.transpose();
-}
-
-Matrix3d Bilateral::stiffness(const Vector3d& n) const { return axisymmetric(material_.K_n, material_.K_t, n); }
-Matrix3d Bilateral::damping(const Vector3d& n) const { return axisymmetric(material_.B_n, material_.B_t, n); }
-double Bilateral::most_stiffness() const { return std::max(material_.K_n, material_.K_t); }
-double Bilateral::most_damping() const { return std::max(material_.B_n, material_.B_t); }
 
 Vector3d Bilateral::force(const Motion& motion, const Memory& memory) const {
   return -stiffness(motion.n) * memory.s - damping(motion.n) * motion.dp;

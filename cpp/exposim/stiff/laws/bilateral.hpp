@@ -5,18 +5,15 @@
 
 namespace exposim {
 
-/// K along n and across it.
-Eigen::Matrix3d axisymmetric(double along, double across, const Eigen::Vector3d& n);
-
 /// Spring-damper that pulls as well as pushes and knows no limit: λ = −K Δp − B Δṗ.
 class Bilateral final : public Law {
  public:
   explicit Bilateral(const Material& material) : material_(material) {}
 
-  Eigen::Matrix3d stiffness(const Eigen::Vector3d& n) const override;
-  Eigen::Matrix3d damping(const Eigen::Vector3d& n) const override;
-  double most_stiffness() const override;
-  double most_damping() const override;
+  Eigen::Matrix3d stiffness(const Eigen::Vector3d& n) const override { return material_.stiffness(n); }
+  Eigen::Matrix3d damping(const Eigen::Vector3d& n) const override { return material_.damping(n); }
+  double most_stiffness() const override { return material_.most_stiffness(); }
+  double most_damping() const override { return material_.most_damping(); }
   Eigen::Vector3d project(const Eigen::Vector3d& lam, const Eigen::Vector3d&) const override { return lam; }
 
   void commit(const Motion&, Memory&) const override {}

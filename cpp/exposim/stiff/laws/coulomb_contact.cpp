@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "exposim/stiff/laws/bilateral.hpp"
 #include "exposim/thresholds.hpp"
 
 namespace exposim {
@@ -25,11 +24,6 @@ void aim(Phase& phase) {
 Vector3d along_normal(const Phase& phase) { return phase.n.dot(phase.delta) * phase.n; }
 
 }  // namespace
-
-Matrix3d CoulombContact::stiffness(const Vector3d& n) const { return axisymmetric(material_.K_n, material_.K_t, n); }
-Matrix3d CoulombContact::damping(const Vector3d& n) const { return axisymmetric(material_.B_n, material_.B_t, n); }
-double CoulombContact::most_stiffness() const { return std::max(material_.K_n, material_.K_t); }
-double CoulombContact::most_damping() const { return std::max(material_.B_n, material_.B_t); }
 
 double CoulombContact::normal_force(const Vector3d& n, const Vector3d& delta, const Vector3d& dp) const {
   return -material_.K_n * n.dot(delta) - material_.B_n * n.dot(dp);

@@ -19,10 +19,10 @@ class CoulombContact : public Law {
  public:
   explicit CoulombContact(const Material& material) : material_(material) {}
 
-  Eigen::Matrix3d stiffness(const Eigen::Vector3d& n) const override;
-  Eigen::Matrix3d damping(const Eigen::Vector3d& n) const override;
-  double most_stiffness() const override;
-  double most_damping() const override;
+  Eigen::Matrix3d stiffness(const Eigen::Vector3d& n) const override { return material_.stiffness(n); }
+  Eigen::Matrix3d damping(const Eigen::Vector3d& n) const override { return material_.damping(n); }
+  double most_stiffness() const override { return material_.most_stiffness(); }
+  double most_damping() const override { return material_.most_damping(); }
   /// Keeps the normal force.
   Eigen::Vector3d project(const Eigen::Vector3d& lam, const Eigen::Vector3d& n) const override;
 
