@@ -14,13 +14,17 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.linalg import block_diag
 
-from reference import Array, Material, along_and_across
+from reference import Array, Material, along_and_across, project_to_cone
 
 GAMMA = 1.0 - np.sqrt(0.5)  # Alexander's SDIRK method of two stages: second order, L-stable, stiffly accurate
 SLOWEST_SLIDING = 1e-6  # [m/s]
 SAME_TIME = 1e-6  # of a micro-step
-LARGEST_PRESSING = 0.95  # of what friction may take from the normal acceleration that the normal force gives
+NO_PUSH, NO_SLIDING = 1e-3, 1e-6  # near enough to the end of a slip, of the largest λ_n and ‖ṗᵗ‖ since it began
+MOST_OF_DETERMINANT = 0.5  # of the equation of the longest stage, that friction of all contacts may take
+OVERSHOOT, CUTS_AGAIN = 0.02, 6  # of a margin's largest size; how often a cut is cut again for more
+TIMES_TO_GIVE_WAY = 8  # in a step, springing back; from then on the saw is followed at its mean
 OPEN, STICKING, SLIPPING, IDLE, BILATERAL = "open", "sticking", "slipping", "idle", "bilateral"
+YIELDING = "yielding"  # a way of slipping, and so called outside
 
 
 @dataclass(frozen=True)
@@ -75,16 +79,35 @@ class Motion:
 
     displacement: Array  # since the start of the step, (n, 3)
     velocity: Array  # (n, 3)
-    stretch: Array  # (n, 3); of slipping elements that which holds their friction
+    stretch: Array  # (n, 3); of slipping and yielding elements that which holds their friction
 
 
 class ContactSpace:
-    """p̈ = Υ λ(p, ṗ) + p̈̄ with the full law, of which each element follows the branch of its mode."""
+    """p̈ = Υ λ(p, ṗ) + p̈̄ with the full law, of which each element follows the branch of its mode.
 
-    def __init__(self, Upsilon: Array, ddp_bar: Array, elements: Sequence[Element]) -> None:
+    Friction leaves stages of micro-steps up to `longest` their determinant; with zero it is that of the law.
+    """
+
+    def __init__(self, Upsilon: Array, ddp_bar: Array, elements: Sequence[Element], longest: float = 0.0) -> None:
         self.Upsilon, self.ddp_bar = np.asarray(Upsilon, float), np.asarray(ddp_bar, float).ravel()
-        self.elements = list(elements)
+        self.elements, self.longest = list(elements), longest
         self.modes = [e.mode for e in elements]
+        self.times_given_way = [0] * len(self.elements)
+        self.largest = np.zeros((len(self.elements), 2))  # λ_n and ‖ṗᵗ‖ since it began to slip
+        self.sizes = np.zeros((len(self.elements), 2))  # of its margins since its mode began
+        for i, mode in enumerate(self.modes):
+            if elements[i].material.damping == (0.0, 0.0) and mode in (SLIPPING, STICKING) and self.on_cone(i):
+                yields = self.yielding_on(i, self.start(), self.stretched(i, self.start())) > 0.0
+                self.modes[i] = YIELDING if yields else STICKING
+            elif mode == SLIPPING and elements[i].material.damping[1] == 0.0:
+                self.modes[i] = YIELDING
+            elif mode == SLIPPING and self.cone_margin(i, self.start()) > 0.0:  # it springs back
+                self.modes[i] = STICKING
+        self.note_largest(self.start())
+
+    @property
+    def outward_modes(self) -> list[str]:
+        return [SLIPPING if mode == YIELDING else mode for mode in self.modes]
 
     def start(self) -> Motion:
         velocity = np.array([e.velocity for e in self.elements], float).reshape(-1, 3)
@@ -106,6 +129,32 @@ class ContactSpace:
         e, f = self.elements[i], self.trial(i, motion)
         return e.material.friction * (e.normal @ f) - np.linalg.norm(e.tangential(f))
 
+    def on_cone(self, i: int) -> bool:
+        push = self.push(i, self.start())
+        return push > 0.0 and self.cone_margin(i, self.start()) <= 1e-9 * self.elements[i].material.friction * push
+
+    def margins(self, i: int, start: Motion, motion: Motion) -> Array:
+        """What the mode of element i ends by, if it becomes negative in a micro-step from `start`, (2,)."""
+        e, mode, first, second = self.elements[i], self.modes[i], np.inf, np.inf
+        if mode == STICKING:
+            first = self.cone_margin(i, motion)
+        elif mode == IDLE:
+            first = -self.push(i, motion)
+        elif mode in (SLIPPING, YIELDING):
+            first, heading = self.push(i, motion), self.heading(i, start)
+            if mode == SLIPPING and e.material.friction > 0.0:
+                second = heading @ motion.velocity[i]
+            elif mode == YIELDING and e.material.damping[1] > 0.0:
+                second = -heading @ motion.velocity[i]
+            elif mode == YIELDING and e.material.damping == (0.0, 0.0):
+                second = self.yielding_on(i, motion, heading)
+        return np.array([first, second])
+
+    def overshoots(self, start: Motion, end: Motion) -> bool:
+        """Whether the mode of some element has ended well before the end of a micro-step."""
+        both = [(self.margins(i, start, start), self.margins(i, start, end)) for i in range(len(self.elements))]
+        return any(((a > 0.0) & (b < -OVERSHOOT * size)).any() for (a, b), size in zip(both, self.sizes, strict=True))
+
     def direction(self, i: int, motion: Motion) -> Array:
         """Of sliding; of an element that does not move yet, that in which it is about to, against the trial force."""
         e = self.elements[i]
@@ -114,16 +163,61 @@ class ContactSpace:
             dp_t = -e.tangential(self.trial(i, motion))
         return dp_t / max(np.linalg.norm(dp_t), np.finfo(float).tiny)
 
+    def on_the_cones(self, lam: Array) -> Array:
+        on_cones = lam.copy()
+        for i, e in enumerate(self.elements):
+            if self.modes[i] != BILATERAL:
+                on_cones[i] = project_to_cone(lam[i], e.normal, e.material.friction, "horizontal")
+        return on_cones
+
+    def stretched(self, i: int, motion: Motion) -> Array:
+        """ŝ; of an element that holds no force yet, where it moves to."""
+        s = motion.stretch[i]
+        return s / np.linalg.norm(s) if s.any() else self.direction(i, motion)
+
+    def heading(self, i: int, motion: Motion) -> Array:
+        """Against which friction acts."""
+        return self.stretched(i, motion) if self.modes[i] == YIELDING else self.direction(i, motion)
+
     def sliding_friction(self, i: int, t_hat: Array) -> float:
-        """μ, held back where friction would press the point down nearly as hard as the ground pushes it up."""
-        n, block = self.elements[i].normal, self.Upsilon[3 * i : 3 * i + 3, 3 * i : 3 * i + 3]
-        mu, pressing, lifting = self.elements[i].material.friction, n @ block @ t_hat, n @ block @ n
-        return min(mu, LARGEST_PRESSING * lifting / pressing) if pressing > 0.0 else mu
+        """μ, held back where friction presses the point down so hard that a stage would lose its determinant."""
+        e, block = self.elements[i], self.Upsilon[3 * i : 3 * i + 3, 3 * i : 3 * i + 3]
+        mu, pressing, lifting = e.material.friction, e.normal @ block @ t_hat, e.normal @ block @ e.normal
+        g = GAMMA * self.longest
+        b = g * (e.material.damping[0] + g * e.material.stiffness[0])
+        return (
+            min(mu, (lifting + MOST_OF_DETERMINANT / len(self.elements) / b) / pressing)
+            if pressing > 0.0 and b > 0.0
+            else mu
+        )
 
     def friction_stretch(self, i: int, motion: Motion, t_hat: Array) -> Array:
         """−λᵗ/Kᵗ: the stretch that holds the friction of sliding along t_hat."""
         friction = self.sliding_friction(i, t_hat) * max(0.0, self.push(i, motion))
         return friction / self.elements[i].material.stiffness[1] * t_hat
+
+    def grown(self, i: int, start: Motion, displacement: Array) -> Array:
+        """The stretch as it is if the anchor holds."""
+        return start.stretch[i] + self.elements[i].tangential(displacement[i])
+
+    def yielding_on(self, i: int, motion: Motion, s_hat: Array) -> float:
+        """Rate, of an element without any damping, by which its stretch outgrows that which holds its friction."""
+        e = self.elements[i]
+        K_n, K_t = e.material.stiffness
+        return (s_hat + self.sliding_friction(i, s_hat) * K_n / K_t * e.normal) @ motion.velocity[i]
+
+    def push_and_speed(self, i: int, motion: Motion) -> tuple[float, float]:
+        return self.push(i, motion), float(np.linalg.norm(self.elements[i].tangential(motion.velocity[i])))
+
+    def note_largest(self, motion: Motion) -> None:
+        for i in range(len(self.elements)):
+            self.largest[i] = np.maximum(self.largest[i], self.push_and_speed(i, motion))
+
+    def note_tried(self, start: Motion, end: Motion) -> None:
+        self.note_largest(end)
+        for i in range(len(self.elements)):
+            for motion in (start, end):
+                self.sizes[i] = np.maximum(self.sizes[i], np.abs(self.margins(i, start, motion)))
 
     def linearise(self, i: int, motion: Motion) -> tuple[Array, Array, Array]:
         """λ (3,) and the stiffness −∂λ/∂p and damping −∂λ/∂ṗ, (3, 3), in the element's mode."""
@@ -132,24 +226,31 @@ class ContactSpace:
             return self.trial(i, motion), e.K, e.B
         if mode in (OPEN, IDLE):
             return np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3))
-        n, t_hat = e.normal, self.direction(i, motion)
+        n, t_hat = e.normal, self.heading(i, motion)
         mu = self.sliding_friction(i, t_hat)
         lam_n = self.push(i, motion)
-        speed = np.linalg.norm(e.tangential(motion.velocity[i]))
         ray = n - mu * t_hat
-        turning = np.eye(3) - np.outer(n, n) - np.outer(t_hat, t_hat)
-        B = e.material.damping[0] * np.outer(ray, n)
-        B = B + e.material.friction * max(0.0, lam_n) / max(speed, SLOWEST_SLIDING) * turning
-        return lam_n * ray, e.material.stiffness[0] * np.outer(ray, n), B
+        K, B = e.material.stiffness[0] * np.outer(ray, n), e.material.damping[0] * np.outer(ray, n)
+        across = np.eye(3) - np.outer(n, n)
+        turning = across - np.outer(t_hat, t_hat)
+        if mode == YIELDING:
+            mean = 0.5 * e.material.damping[1] * across  # of the saw
+            return lam_n * ray - mean @ motion.velocity[i], K + e.material.stiffness[1] * turning, B + mean
+        speed = np.linalg.norm(e.tangential(motion.velocity[i]))
+        return lam_n * ray, K, B + mu * max(0.0, lam_n) / max(speed, SLOWEST_SLIDING) * turning
 
     def moved(self, motion: Motion, displacement: Array, velocity: Array) -> Motion:
-        """Sticking stretches grow with the point, those of idle and open elements vanish."""
+        """Sticking stretches grow with the point, yielding ones turn, those of idle and open elements vanish."""
         after = Motion(motion.displacement + displacement, velocity, np.zeros_like(velocity))
-        for i, (e, mode) in enumerate(zip(self.elements, self.modes, strict=True)):
+        for i, mode in enumerate(self.modes):
             if mode in (STICKING, BILATERAL):
-                after.stretch[i] = motion.stretch[i] + e.tangential(displacement[i])
+                after.stretch[i] = self.grown(i, motion, displacement)
             elif mode == SLIPPING:
                 after.stretch[i] = self.friction_stretch(i, after, self.direction(i, after))
+            elif mode == YIELDING:
+                after.stretch[i] = self.grown(i, motion, displacement)
+                held = self.friction_stretch(i, after, self.stretched(i, after))
+                after.stretch[i] = min(after.stretch[i], held, key=np.linalg.norm)
         return after
 
     def micro_step(self, motion: Motion, h: float) -> tuple[Motion, Array, Array]:
@@ -211,12 +312,22 @@ class ContactSpace:
         elif mode == STICKING:
             if self.cone_margin(i, end) < 0.0:
                 found.append((line(self.cone_margin(i, start), self.cone_margin(i, end)), SLIPPING))
-        elif mode == SLIPPING:
-            if self.push(i, end) <= 0.0:
-                found.append((line(self.push(i, start), self.push(i, end)), IDLE))
-            t_hat = self.direction(i, start)
+        elif mode in (SLIPPING, YIELDING) and self.push(i, end) <= 0.0:
+            found.append((line(self.push(i, start), self.push(i, end)), IDLE))
+        if mode == SLIPPING:
+            t_hat = self.heading(i, start)
             if t_hat @ end.velocity[i] <= 0.0 and e.material.friction > 0.0:
                 found.append((line(t_hat @ start.velocity[i], t_hat @ end.velocity[i]), STICKING))
+        elif mode == YIELDING:
+            s_hat = self.heading(i, start)
+            grown = self.grown(i, start, end.displacement - start.displacement)
+            held = self.friction_stretch(i, end, grown / np.linalg.norm(grown))
+            if e.material.damping == (0.0, 0.0) and self.yielding_on(i, end, s_hat) < 0.0:
+                found.append((line(self.yielding_on(i, start, s_hat), self.yielding_on(i, end, s_hat)), STICKING))
+            elif np.linalg.norm(grown) < np.linalg.norm(held):
+                found.append((h, STICKING))
+            if e.material.damping[1] > 0.0 and s_hat @ end.velocity[i] > 0.0:
+                found.append((line(-s_hat @ start.velocity[i], -s_hat @ end.velocity[i]), SLIPPING))
         elif mode == IDLE:
             if self.push(i, end) > 0.0:
                 found.append((line(-self.push(i, start), -self.push(i, end)), SLIPPING))
@@ -225,67 +336,113 @@ class ContactSpace:
         return min(found) if found else None
 
     def enter(self, i: int, mode: str, motion: Motion, t_hat: Array) -> None:
-        """Element i, sliding along t_hat if it slid, is about to change to `mode`: the law at this instant decides."""
-        e, before, f = self.elements[i], self.modes[i], self.trial(i, motion)
-        f_n, f_t = e.normal @ f, e.tangential(f)
-        K_t, mu = e.material.stiffness[1], e.material.friction
-        if before in (OPEN, IDLE) and mode != OPEN:  # anchored here: damping alone acts across
-            mode = STICKING if np.linalg.norm(f_t) <= mu * f_n else SLIPPING
+        """Element i, its friction against t_hat until now, is to change to `mode`: the law at this instant decides."""
+        e, before = self.elements[i], self.modes[i]
+        most_push, most_speed = self.largest[i]
+        slow = NO_SLIDING * most_speed
+        if before == IDLE and self.gap(i, motion) > 0.0:
+            mode = OPEN
+        elif before in (OPEN, IDLE) and mode != OPEN:
+            mode = self.anchored(i, motion)
         elif before == STICKING:
-            if f_n <= 0.0:
-                mode = IDLE
-            elif f_t @ motion.velocity[i] > 0.0:  # springing back: the anchor gives way, the contact does not slide
-                mode = STICKING
-                motion.stretch[i] = -mu * f_n / K_t * f_t / np.linalg.norm(f_t)
-        elif mode == IDLE and f_n > 0.0:  # a cut falls short of the instant; it is then looked for again
-            mode = SLIPPING
-        elif mode == STICKING:
-            if t_hat @ motion.velocity[i] > SLOWEST_SLIDING:
+            mode = self.given_way(i, motion)
+        elif before in (SLIPPING, YIELDING) and self.push(i, motion) <= 0.0:
+            mode = IDLE
+        elif mode == IDLE and self.push(i, motion) > NO_PUSH * most_push:
+            mode = before  # a cut falls short of the instant; it is then looked for again
+        elif before == SLIPPING and mode == STICKING:
+            if t_hat @ motion.velocity[i] > max(slow, SLOWEST_SLIDING):
                 mode = SLIPPING
             else:
                 motion.stretch[i] = self.friction_stretch(i, motion, t_hat)
+        elif before == YIELDING and mode == SLIPPING:
+            mode = SLIPPING if -t_hat @ motion.velocity[i] <= slow else YIELDING
+        elif before == YIELDING and mode == STICKING and e.material.damping == (0.0, 0.0):
+            shorter = self.cone_margin(i, motion) > 1e-9 * self.push(i, motion)
+            mode = STICKING if shorter or self.yielding_on(i, motion, t_hat) <= slow else YIELDING
         if mode in (OPEN, IDLE):
             motion.stretch[i] = 0.0
         elif mode == SLIPPING:
             motion.stretch[i] = self.friction_stretch(i, motion, self.direction(i, motion))
+        if mode in (SLIPPING, YIELDING) and before not in (SLIPPING, YIELDING):
+            self.largest[i] = self.push_and_speed(i, motion)
+        if mode != before:
+            self.sizes[i] = 0.0
         self.modes[i] = mode
+
+    def slip(self, i: int) -> str:
+        return SLIPPING if self.elements[i].material.damping[1] > 0.0 else YIELDING
+
+    def anchored(self, i: int, motion: Motion) -> str:
+        """The mode of an element that begins to push, without stretch; where no force is there yet, rates decide."""
+        e = self.elements[i]
+        (K_n, K_t), (B_n, B_t), mu = e.material.stiffness, e.material.damping, e.material.friction
+        speed = np.linalg.norm(e.tangential(motion.velocity[i]))
+        if B_n > 0.0:
+            sticks = B_t * speed <= mu * self.push(i, motion)
+        elif B_t > 0.0:
+            sticks = speed == 0.0
+        else:
+            sticks = K_t * speed <= -mu * K_n * (e.normal @ motion.velocity[i])
+        return STICKING if sticks else self.slip(i)
+
+    def given_way(self, i: int, motion: Motion) -> str:
+        """The mode of an element that stuck until it left the cone; its stretch is then on it."""
+        e, f = self.elements[i], self.trial(i, motion)
+        f_n, f_t = e.normal @ f, e.tangential(f)
+        if f_n <= 0.0:
+            return IDLE
+        motion.stretch[i] = -e.material.friction * f_n / e.material.stiffness[1] * f_t / np.linalg.norm(f_t)
+        if e.material.damping[1] == 0.0 or f_t @ motion.velocity[i] <= 0.0:
+            return self.slip(i)
+        if self.cone_margin(i, motion) < 0.0:  # on the other side
+            return SLIPPING
+        self.times_given_way[i] += 1
+        return STICKING if self.times_given_way[i] <= TIMES_TO_GIVE_WAY else YIELDING
 
 
 def resolve(Upsilon: Array, ddp_bar: Array, elements: Sequence[Element], dt: float, micro_steps: int = 20) -> Resolved:
     """Follow the elements through dt by micro-steps, each cut where the first of them changes."""
-    space = ContactSpace(Upsilon, ddp_bar, elements)
+    space = ContactSpace(Upsilon, ddp_bar, elements, dt / micro_steps)
     motion = space.start()
     lam_int, lam_int2 = np.zeros_like(motion.velocity), np.zeros_like(motion.velocity)
     events: list[Event] = []
-    changed = any(mode in (SLIPPING, IDLE) for mode in space.modes)
+    changed = any(e.mode in (SLIPPING, IDLE) for e in elements)
     longest, left, parts, taken = dt / micro_steps, dt, micro_steps, 0
     most_events = min(16 + 4 * len(space.elements), 80)
     while parts > 0:
         h = left / parts
         end, once, twice = space.micro_step(motion, h)
+        space.note_tried(motion, end)
         changes = space.changes_within(motion, end, h)
         taken, parts = taken + 1, parts - 1
         first = min(changes, key=lambda i: changes[i][0], default=None)
         located = first is not None and changes[first][0] < h and len(events) < most_events
-        if located:
+        for again in range(1 + CUTS_AGAIN if located else 0):
+            if again > 0:
+                first = min(changes, key=lambda i: changes[i][0])
             together = changes[first][0] + SAME_TIME * h
             h = changes[first][0]
             end, once, twice = space.micro_step(motion, h)
+            space.note_tried(motion, end)
             cut_here = {i: change for i, change in changes.items() if change[0] <= together}
-            changes = space.changes_within(motion, end, h) | cut_here
-            taken, parts = taken + 1, ceil((left - h) / longest - 1e-9)
+            changes = space.changes_within(motion, end, h)
+            taken += 1
+            if again == CUTS_AGAIN or not space.overshoots(motion, end):
+                changes, parts = changes | cut_here, ceil((left - h) / longest - 1e-9)
+                break
         for i, (_, mode) in changes.items():
-            before = space.modes[i]
-            space.enter(i, mode, end, space.direction(i, motion))
+            before = space.outward_modes[i]
+            space.enter(i, mode, end, space.heading(i, motion))
             if located and i == first:
-                events.append(Event(dt - left + h, i, before, space.modes[i]))
+                events.append(Event(dt - left + h, i, before, space.outward_modes[i]))
         changed = changed or bool(changes)
         lam_int2 += h * lam_int + twice
         lam_int += once
         motion, left = end, left - h
-    averages = lam_int / dt, 2 * lam_int2 / dt**2
+    averages = (space.on_the_cones(lam) for lam in (lam_int / dt, 2 * lam_int2 / dt**2))
     return Resolved(
-        *averages, motion.displacement, motion.velocity, space.modes, motion.stretch, events, taken, changed
+        *averages, motion.displacement, motion.velocity, space.outward_modes, motion.stretch, events, taken, changed
     )
 
 
@@ -294,14 +451,15 @@ def follow_exactly(
 ) -> Resolved:
     """The same law between events located by a general solver: what `resolve` tends to, without micro-steps.
 
-    Anchors that give way as soon as a contact has stopped do so without end; then there is no answer.
+    Anchors that give way as soon as a contact has stopped do so without end; then there is no answer. Nor is there one
+    for elements that yield, whose force no function of p and ṗ gives.
     """
     space = ContactSpace(Upsilon, ddp_bar, elements)
     n = len(space.elements)
     anchored = space.start()  # where the stretches were last set
     x, t = np.concatenate([np.zeros(3 * n), anchored.velocity.ravel(), np.zeros(6 * n)]), 0.0
     events: list[Event] = []
-    changed = any(mode in (SLIPPING, IDLE) for mode in space.modes)
+    changed = any(e.mode in (SLIPPING, IDLE) for e in elements)
 
     def motion_at(x: Array) -> Motion:
         displacement, velocity = x[: 6 * n].reshape(2, n, 3)
@@ -330,8 +488,8 @@ def follow_exactly(
         return [(i, after, function) for i in range(n) for after, function in by_mode[space.modes[i]]]
 
     while t < dt:
-        if len(events) > 40:
-            raise RuntimeError(f"more than 40 events until {t:g} s")
+        if len(events) > 40 or YIELDING in space.modes:
+            raise RuntimeError(f"a contact yields, or more than 40 events, until {t:g} s")
         found = ends()
         functions = [lambda _, x, i=i, f=f: f(i, motion_at(x)) for i, _, f in found]
         for function in functions:
@@ -346,9 +504,11 @@ def follow_exactly(
         for (i, mode, _), times in zip(found, path.t_events, strict=True):
             if len(times):
                 before, changed = space.modes[i], True
-                space.enter(i, mode, motion, space.direction(i, motion))
+                space.enter(i, mode, motion, space.heading(i, motion))
                 events.append(Event(t, i, before, space.modes[i]))
         anchored = motion
     motion = space.moved(anchored, np.zeros((n, 3)), anchored.velocity)  # with the stretches of what slips
     averages = x[6 * n : 9 * n].reshape(n, 3) / dt, 2 * x[9 * n :].reshape(n, 3) / dt**2
-    return Resolved(*averages, motion.displacement, motion.velocity, space.modes, motion.stretch, events, 0, changed)
+    return Resolved(
+        *averages, motion.displacement, motion.velocity, space.outward_modes, motion.stretch, events, 0, changed
+    )

@@ -17,6 +17,7 @@ from reference import Array, Contact, ReferenceSimulator, Wrench, integrate_line
 
 MICRO_STEPS, HALF_STEP_MICRO_STEPS = 20, 5
 LARGEST_ACCELERATION = 1500.0  # of an open contact that could land [m/s²]
+DISAGREEMENT = 1e-3  # of robot and contact space, as a force, that is let be; of the largest average force
 
 
 class Terms(NamedTuple):
@@ -32,7 +33,7 @@ class OracleSimulator(ReferenceSimulator):
     """Expo() and Expo(order=1): robots on half-spaces and bilateral points.
 
     Of the last step: `followed` is what contacts did; `hesitated` says that an end of slipping was looked for over and
-    over, so that rounding decides.
+    over, so that rounding decides; `borderline` that robot and contact space disagreed by about what is let be.
     """
 
     def __init__(self, *args, order: int = 2, **kwargs) -> None:
@@ -42,7 +43,7 @@ class OracleSimulator(ReferenceSimulator):
     def step(self, tau: Array, wrenches: Sequence[Wrench] = (), follow: bool = False) -> None:
         """Advance by dt; `follow`: also where nothing changes, as if no bound had ruled it out."""
         tau, dt, q, v = np.asarray(tau, float), self.dt, self.q, self.v
-        self.hesitated = False
+        self.hesitated = self.borderline = False
         if self.order == 1:
             terms = self._terms(q, v, tau, wrenches)
             followed = self._follow(terms, dt, MICRO_STEPS)
@@ -61,10 +62,12 @@ class OracleSimulator(ReferenceSimulator):
         self.lam_pr, self.lam_pr2 = followed.lam_bar, followed.lam_bar2
         if not followed.changed:
             self.lam_pr, self.lam_pr2 = self._closed_form(terms)
-        p_start = self.p.copy()
+        p_start, dp_start = self.p.copy(), self.dp.copy()
         self.q, self.v = self._moved(terms, self.lam_pr, self.lam_pr2, dt)
         self.t += dt
         self._update_kinematics()
+        for _ in range(3):
+            self._agree(terms, p_start, dp_start, followed.modes)
         if followed.changed:
             self._carry_over(p_start, followed)
         self._commit_law()
@@ -149,6 +152,39 @@ class OracleSimulator(ReferenceSimulator):
     def _moved(self, terms: Terms, lam_bar: Array, lam_bar2: Array, dt: float) -> tuple[Array, Array]:
         dv, dv2 = (terms.dv_bar + terms.MinvJt @ lam.ravel() for lam in (lam_bar, lam_bar2))
         return pin.integrate(self.model, self.q, dt * self.v + dt**2 / 2 * dv2), self.v + dt * dv
+
+    def _agree(self, terms: Terms, p_start: Array, dp_start: Array, modes: Sequence[str]) -> None:
+        """Move the robot so that contacts that hold are where contact space has them; slipping ones along n only."""
+        dt, forces = self.dt, (self.lam_pr, self.lam_pr2)
+        ddp, ddp2 = ((terms.ddp_bar + terms.Upsilon @ lam.ravel()).reshape(-1, 3) for lam in forces)
+        p = np.array([self._contact_point(c) for c in self.contacts]).reshape(-1, 3)
+        J = [self._point_jacobian(c.point.joint, x)[:3] for c, x in zip(self.contacts, p, strict=True)]
+        delta_p = p_start + dt * dp_start + dt**2 / 2 * ddp2 - p
+        delta_dp = dp_start + dt * ddp - np.array([Ji @ self.v for Ji in J]).reshape(-1, 3)
+
+        rows, Q, as_forces = [], [], []
+        for i, (contact, mode) in enumerate(zip(self.contacts, modes, strict=True)):
+            if mode in (OPEN, IDLE):
+                continue
+            own = np.zeros((3, delta_p.size))
+            own[:, 3 * i : 3 * i + 3] = np.eye(3)
+            held = own if mode in (STICKING, BILATERAL) else contact.normal[None] @ own
+            (K, _), (B, _) = contact.material.stiffness, contact.material.damping
+            Upsilon = np.trace(own @ terms.Upsilon @ own.T) / 3.0
+            lost_p, lost_dp = (np.linalg.norm(held @ x.ravel()) for x in (delta_p, delta_dp))
+            as_forces.append(K * lost_p + (B + min(K * dt, np.sqrt(K / Upsilon))) * lost_dp)
+            rows.append(held)
+            Q.append(held @ (own.T @ (dt**2 * contact.K + dt * contact.B) @ own) @ held.T)
+        largest = max((np.linalg.norm(lam) for lam in self.lam_pr), default=0.0)
+        disagreement = max(as_forces, default=0.0) / max(largest, np.finfo(float).tiny) / DISAGREEMENT
+        self.borderline = self.borderline or 0.8 < disagreement < 1.25
+        if disagreement <= 1.0:
+            return
+        S = np.vstack(rows)
+        matrix = np.linalg.inv(block_diag(*Q)) + S @ terms.Upsilon @ S.T
+        delta_q, delta_v = (terms.MinvJt @ S.T @ np.linalg.solve(matrix, S @ x.ravel()) for x in (delta_p, delta_dp))
+        self.q, self.v = pin.integrate(self.model, self.q, delta_q), self.v + delta_v
+        self._update_kinematics()
 
     def _linear_contacts(self, terms: Terms) -> tuple[Array, Array, Array, Array, Array, Array, list[Contact]]:
         """Indices, Υ, p̈̄, K, B, (Δp, Δṗ) and contacts of those that are active, as if all stuck."""

@@ -132,7 +132,23 @@ def reference_contacts(sim):
     return points, surfaces
 
 
-def random_contact_space(seed, count=2):
+def chain(links=3, length=0.3, **contact_point):
+    """Links in a plane, the first one free, with a bilateral point at the root and one near the tip."""
+    model = pin.Model()
+    model.name = "chain"
+    joint, placement = 0, pin.SE3.Identity()
+    for i in range(links):
+        kind = pin.JointModelRY() if i else pin.JointModelFreeFlyer()
+        joint = model.addJoint(joint, kind, placement, f"joint {i}")
+        inertia = pin.Inertia.FromBox(1.0, length, 0.05, 0.05)
+        model.appendBodyToJoint(joint, inertia, pin.SE3(np.eye(3), np.array([length / 2, 0.0, 0.0])))
+        model.addFrame(pin.Frame(f"link {i}", joint, 0, pin.SE3.Identity(), pin.FrameType.BODY))
+        placement = pin.SE3(np.eye(3), np.array([length, 0.0, 0.0]))
+    ends = [("link 0", (0.0, 0.0, 0.0), "root"), (f"link {links - 1}", (0.8 * length, 0.0, 0.0), "tip")]
+    return xs.load_robot(model, contact_points=[xs.ContactPoint(*end, bilateral=True, **contact_point) for end in ends])
+
+
+def random_contact_space(seed, count=2, stiffness=(1e5, 1e5), damping=(300.0, 300.0)):
     """Υ, p̈̄ and elements that land, slip, stick and lift within some milliseconds."""
     rng = np.random.default_rng(seed)
     factor = rng.normal(size=(3 * count, 3 * count + 2))
@@ -143,7 +159,7 @@ def random_contact_space(seed, count=2):
         normal /= np.linalg.norm(normal)
         gap = rng.choice([1.0, -1.0]) * 10.0 ** rng.uniform(-5.0, -3.5)
         velocity = rng.normal(size=3) * [0.15, 0.15, 0.0] - 0.2 * abs(rng.normal()) * normal
-        material = reference.Material((1e5, 1e5), (300.0, 300.0), rng.uniform(0.2, 0.8))
+        material = reference.Material(stiffness, damping, rng.uniform(0.2, 0.8))
         element = contact_space.Element(material, normal, gap, velocity)
         if gap <= 0.0:
             alone = contact_space.ContactSpace(np.eye(3), np.zeros(3), [element])

@@ -13,21 +13,33 @@ constexpr int kMicroSteps = 20, kMicroStepsAhead = 5;
 constexpr double kMaxAcceleration = 1500.0;
 /// Error of an average force relative to the largest, where a kernel is chosen by it.
 constexpr double kKernelTolerance = 1e-8;
+/// Where robot and contact space differ at the end of a step by more than this share of the forces, they are made to agree,
+/// in so many iterations at most.
+constexpr double kDisagreement = 1e-3;
+constexpr int kMostAgreements = 3;
 
 // Events within a step.
 /// Events located in a step: these, and some for each contact, up to a number of them.
 constexpr int kEventsPerStep = 16, kEventsPerContact = 4, kMostCounted = 16;
 /// A micro-step shorter than this share of the step is not taken; events closer than that count as one.
 constexpr double kShortestShare = 1e-9;
+/// A micro-step that was cut is cut again, at most so many times, while a mode outlives its end by more than this share
+/// of the largest margin that it had.
+constexpr int kCutsPerEvent = 6;
+constexpr double kOvershoot = 0.02;
 /// Events within this share of a micro-step of the first one are due with it.
 constexpr double kSimultaneous = 1e-6;
 
 // The friction law.
-/// A quantity that is due to reach zero has reached it at this share of what it was.
-constexpr double kAsGoodAsZero = 1e-6;
-/// Friction that would press a sliding contact into the ground harder than it is pushed out (Painlevé) is held back, to
-/// leave this share of the normal direction's compliance.
-constexpr double kLeastCompliance = 0.05;
+/// A force, a velocity, that is due to reach zero has reached it at this share of the largest it was.
+constexpr double kNoForceLeft = 1e-3, kNoSpeedLeft = 1e-6;
+/// Where friction presses sliding contacts into the ground harder than the ground pushes them out (Painlevé), their force
+/// grows of itself. It is held back to take no more than this from the determinant of an implicit stage, all together.
+constexpr double kMostOfStage = 0.5;
+/// A stretch is on the friction cone if it is shorter by less than this share.
+constexpr double kOnCone = 1e-9;
+/// How often a contact that springs back gives way in a step, before it is taken to do so all the time.
+constexpr int kCutsPerStep = 8;
 /// Sliding velocities below this [m/s] have no direction.
 constexpr double kNoSpeed = 1e-9;
 /// Slower ones [m/s] turn as if they were this fast: Coulomb friction has no derivative at rest.

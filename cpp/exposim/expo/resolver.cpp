@@ -35,7 +35,7 @@ double closing(const Phase& phase, const Vector3d& dp_end, double h) {
 }  // namespace
 
 void Resolver::resolve(const StiffSystem& system, const StrandList& strands, double dt, int micro_steps) {
-  start(system, strands);
+  start(system, strands, kGamma * dt / micro_steps);
   info_ = {};
   unchanged_ = std::none_of(tracks_.begin(), tracks_.end(), [](const Track& track) {
     return track.phase.mode == Mode::kSlipping || track.phase.mode == Mode::kIdle;
@@ -49,10 +49,10 @@ void Resolver::resolve(const StiffSystem& system, const StrandList& strands, dou
     for (double done = 0.0; done < count; done += 1.0) {
       attempt(system, h);
       const bool locate = info_.events < most;
-      const double until = locate ? next_event(h) : h;
+      double until = locate ? next_event(h) : h;
       const bool event = until < (1.0 - 1e-9) * h;
-      if (event && until > shortest) attempt(system, until);
-      const double taken = !event ? h : until > shortest ? until : 0.0;
+      if (event) until = cut(system, until, shortest);
+      const double taken = until > shortest ? until : 0.0;
       if (taken > 0.0) accept(taken);
       left -= taken;
       if (update_modes(event, dt - left)) {
@@ -67,12 +67,13 @@ void Resolver::resolve(const StiffSystem& system, const StrandList& strands, dou
   }
   info_.resolved = !unchanged_;
   for (Track& track : tracks_) {
-    track.lam_bar /= dt;
-    track.lam_bar2 *= 2.0 / (dt * dt);
+    // All forces on the way were in the cone, and so are their averages, but for what implicit stages and rounding add.
+    track.lam_bar = track.law->project(track.lam_bar / dt, track.phase.n);
+    track.lam_bar2 = track.law->project(track.lam_bar2 * (2.0 / (dt * dt)), track.phase.n);
   }
 }
 
-void Resolver::start(const StiffSystem& system, const StrandList& strands) {
+void Resolver::start(const StiffSystem& system, const StrandList& strands, double stage) {
   tracks_.resize(strands.all().size());
   events_.clear();
   events_.reserve(4 * static_cast<std::size_t>(most_events(tracks_.size())));
@@ -91,6 +92,11 @@ void Resolver::start(const StiffSystem& system, const StrandList& strands) {
     phase.phi0 = strand.memory.phi0;
     phase.delta = displacement(strand.motion, strand.memory);
     phase.dp = strand.motion.dp;
+    phase.most.fill(0.0);
+    phase.stage = stage;
+    phase.share = thresholds::kMostOfStage / static_cast<double>(tracks_.size());
+    phase.yielding = false;
+    phase.cuts = 0;
     phase.compliance = system.Upsilon(*track.row, *track.row) * phase.n;
     track.law->begin(phase);
   }
@@ -148,16 +154,24 @@ void Resolver::attempt(const StiffSystem& system, double h) {
   }
 }
 
+Resolver::Ends Resolver::margins(Track& track) {
+  const Phase& phase = track.phase;
+  const Ends ends{track.law->margins(phase, phase.delta, phase.dp, phase.lam),
+                  track.law->margins(phase, phase.delta + track.way, track.dp_end, track.lam2)};
+  for (std::size_t i = 0; i < ends.now.size(); ++i) {
+    track.phase.most[i] = std::max({track.phase.most[i], std::abs(ends.now[i]), std::abs(ends.then[i])});
+  }
+  return ends;
+}
+
 double Resolver::next_event(double h) {
   double first = h;
   for (Track& track : tracks_) {
-    const Phase& phase = track.phase;
-    if (phase.mode == Mode::kOpen) {
-      track.event = closing(phase, track.dp_end, h);
+    if (track.phase.mode == Mode::kOpen) {
+      track.event = closing(track.phase, track.dp_end, h);
     } else {
-      const Margins now = track.law->margins(phase, phase.delta, phase.dp, phase.lam);
-      const Margins then = track.law->margins(phase, phase.delta + track.way, track.dp_end, track.lam2);
-      track.event = std::min(crossing(now[0], then[0], h), crossing(now[1], then[1], h));
+      const Ends ends = margins(track);
+      track.event = std::min(crossing(ends.now[0], ends.then[0], h), crossing(ends.now[1], ends.then[1], h));
     }
     first = std::min(first, track.event);
   }
@@ -165,6 +179,27 @@ double Resolver::next_event(double h) {
     track.due = track.event < h && track.event <= first + thresholds::kSimultaneous * h;
   }
   return first;
+}
+
+double Resolver::cut(const StiffSystem& system, double until, double shortest) {
+  for (int again = 0; until > shortest; ++again) {
+    attempt(system, until);
+    if (again == thresholds::kCutsPerEvent || !overshoots()) break;
+    until = next_event(until);
+  }
+  return until;
+}
+
+bool Resolver::overshoots() {
+  bool any = false;
+  for (Track& track : tracks_) {
+    if (track.phase.mode == Mode::kOpen) continue;
+    const Ends ends = margins(track);
+    for (std::size_t i = 0; i < ends.now.size(); ++i) {
+      any |= ends.now[i] > 0.0 && ends.then[i] < -thresholds::kOvershoot * track.phase.most[i];
+    }
+  }
+  return any;
 }
 
 void Resolver::accept(double h) {
@@ -185,7 +220,9 @@ bool Resolver::update_modes(bool at_event, double t) {
     const Mode before = track.phase.mode;
     changed |= track.law->update(track.phase, at_event && track.due);
     track.due = false;
-    if (track.phase.mode != before) events_.push_back({t, k, before, track.phase.mode});
+    if (track.phase.mode == before) continue;
+    track.phase.most.fill(0.0);
+    events_.push_back({t, k, before, track.phase.mode});
   }
   return changed;
 }

@@ -52,12 +52,22 @@ class Resolver {
     Eigen::Vector3d lam_bar, lam_bar2;  ///< single and double integral of λ; at the end the averages
   };
 
-  void start(const StiffSystem& system, const StrandList& strands);
+  void start(const StiffSystem& system, const StrandList& strands, double stage);
   /// Tries a micro-step of h from where all tracks are.
   void attempt(const StiffSystem& system, double h);
   void factor(const StiffSystem& system, double h);
+  /// Margins of a strand at both ends of the micro-step just tried; notes how large they are.
+  struct Ends {
+    Margins now, then;
+  };
+  static Ends margins(Track& track);
   /// When the first strand changes within the micro-step of h just tried; h if none does.
   double next_event(double h);
+  /// Ends a micro-step at an event, or earlier where a mode would be over by then.
+  /// @return how long it is; nothing was tried if that is not more than `shortest`.
+  double cut(const StiffSystem& system, double until, double shortest);
+  /// Whether a mode has ended well before the end of the micro-step just tried.
+  bool overshoots();
   void accept(double h);
   /// Updates all modes. @return whether the linear terms of any strand changed.
   bool update_modes(bool at_event, double t);

@@ -1,5 +1,7 @@
 #include "exposim/expo/robot_update.hpp"
 
+#include <algorithm>
+
 #include "exposim/robot/kinematics.hpp"
 #include "exposim/robot/mass_matrix.hpp"
 
@@ -7,12 +9,14 @@ namespace exposim {
 
 void RobotUpdate::clear(const StiffSystem& system) {
   wrenches_.setZero(system.blocks().empty() ? 0 : system.Y().cols(), 2);
+  largest_ = 0.0;
 }
 
 void RobotUpdate::add(const StiffSystem& system, const StiffSystem::Row& row, const Eigen::Vector3d& lam,
                       const Eigen::Vector3d& lam2) {
   system.add_wrench(row, lam, wrenches_.col(0));
   system.add_wrench(row, lam2, wrenches_.col(1));
+  largest_ = std::max(largest_, lam.norm());
 }
 
 void RobotUpdate::apply(const RobotData& data, const StiffSystem& system, const State& state, double dt,

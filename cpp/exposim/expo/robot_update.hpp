@@ -17,13 +17,18 @@ class RobotUpdate {
   /// The averages of a strand.
   void add(const StiffSystem& system, const StiffSystem::Row& row, const Eigen::Vector3d& lam,
            const Eigen::Vector3d& lam2);
+  /// Gᵀλ̄ and Gᵀλ̄̄ of all strands.
+  const Eigen::MatrixX2d& wrenches() const { return wrenches_; }
+  /// The largest average force of a strand [N].
+  double largest() const { return largest_; }
   /// q and v after dt from those of a state.
   void apply(const RobotData& data, const StiffSystem& system, const State& state, double dt, Eigen::VectorXd& q,
              Eigen::VectorXd& v);
 
  private:
-  Eigen::MatrixX2d wrenches_;  // Gᵀλ̄ and Gᵀλ̄̄
-  Eigen::MatrixX2d dv_;        // the accelerations that they give
+  Eigen::MatrixX2d wrenches_;
+  double largest_ = 0.0;
+  Eigen::MatrixX2d dv_;  // the accelerations that they give
   Eigen::VectorXd dq_;
 };
 

@@ -1,5 +1,6 @@
 #include "exposim/integrators/expo.hpp"
 
+#include "exposim/expo/agreement.hpp"
 #include "exposim/expo/averages.hpp"
 #include "exposim/expo/detect.hpp"
 #include "exposim/expo/resolver.hpp"
@@ -21,9 +22,11 @@ struct ExpoScratch final : Scratch {
   Resolver resolver;
   VelocityAhead ahead;
   RobotUpdate update;
+  Agreement agreement;
   Eigen::VectorXd q_middle, v_middle, dq;
   std::vector<std::size_t> slots;
   std::vector<Followed> followed;
+  std::vector<Mode> ends;
 };
 
 namespace {
@@ -97,6 +100,14 @@ void take_averages(ExpoScratch& scratch, Step& step) {
   }
 }
 
+/// Modes of the strands at the end of the step.
+void note_ends(ExpoScratch& scratch, bool changing) {
+  scratch.ends.resize(scratch.system.rows().size());
+  for (std::size_t k = 0; k < scratch.ends.size(); ++k) {
+    scratch.ends[k] = changing ? scratch.resolver.end(k).mode : scratch.strands.all()[k].memory.mode;
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Scratch> Expo::make_scratch() const {
@@ -147,6 +158,9 @@ void Expo::step(const World& world, Workspace& workspace, const Instant& now, co
       take_averages(scratch, step);
     }
     scratch.update.apply(workspace.robot, system, state, dt, step.next.state.q, step.next.state.v);
+    note_ends(scratch, changing);
+    scratch.agreement.restore(world, workspace.robot, system, scratch.strands, scratch.update, scratch.ends, dt,
+                              step.next.state);
   }
   finish(world, workspace, now, changing ? &scratch.followed : nullptr, dt, step);
 }

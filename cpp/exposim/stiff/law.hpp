@@ -9,6 +9,10 @@
 
 namespace exposim {
 
+/// What a mode ends by: it lasts while both are positive.
+using Margins = std::array<double, 2>;
+constexpr double kNoMargin = std::numeric_limits<double>::infinity();
+
 /// An element on its way through a step. Its normal is frozen; displacement and velocity move on.
 struct Phase {
   Mode mode;
@@ -21,13 +25,14 @@ struct Phase {
   double speed;                ///< along it, where the mode was last linearised [m/s]
   Eigen::Vector3d lam;         ///< force now [N]
   Eigen::Matrix3d K, B;        ///< −∂λ/∂Δp and −∂λ/∂Δṗ in the present mode
+  Margins most;                ///< the margins of the present mode at their largest
+  double stage;                ///< length of the longest implicit stage [s]
+  double share;                ///< of that stage's determinant that the element may take
+  bool yielding;               ///< slips with its force along the stretch, not against the velocity
+  int cuts;                    ///< how often the anchor gave way while the contact held
 
   double gap() const { return phi0 + n.dot(delta); }
 };
-
-/// What a mode ends by: it lasts while both are positive.
-using Margins = std::array<double, 2>;
-constexpr double kNoMargin = std::numeric_limits<double>::infinity();
 
 /// The force of an element: its modes, what it is in each of them, and when they end.
 ///

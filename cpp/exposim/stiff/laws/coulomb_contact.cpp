@@ -109,12 +109,29 @@ bool CoulombContact::may_change(Mode mode, const Vector3d& n, const Vector3d& la
 void CoulombContact::begin(Phase& phase) const {
   phase.slide.setZero();
   phase.speed = 0.0;
-  if (phase.mode == Mode::kSlipping || phase.mode == Mode::kIdle) {
-    phase.mode = normal_force(phase.n, phase.delta, phase.dp) > 0.0 ? Mode::kSlipping : Mode::kIdle;
-    phase.slide = tangent(phase.delta, phase.n);
-    aim(phase);
+  const Vector3d stretch = tangent(phase.delta, phase.n);
+  const Mode mode = mode_of(holding_force(phase.n, phase.delta, phase.dp), phase.n);
+  if (phase.mode == Mode::kIdle || (phase.mode == Mode::kSlipping && mode == Mode::kIdle)) {
+    const bool at_rest = normal_force(phase.n, phase.delta, phase.dp) == 0.0;
+    phase.mode = Mode::kIdle;
+    if (mode != Mode::kIdle) slip(phase, stretch, material_.B_t == 0.0);
+    if (at_rest && phase.n.dot(phase.dp) < 0.0) begin_contact(phase, true);
+  } else if (phase.mode == Mode::kSlipping) {
+    slip(phase, stretch, material_.B_t == 0.0);
+    // Springing back, it has a damper that takes it off the cone.
+    if (mode == Mode::kSticking && !phase.yielding && material_.mu > 0.0) phase.mode = Mode::kSticking;
+  }
+  if (material_.B_t == 0.0 && material_.B_n == 0.0 && is_on_cone(phase)) {
+    slip(phase, stretch, true);  // or not: rates decide, rounding does not
+    if (phase.slide.dot(phase.dp) + shrinking(phase, phase.dp) <= 0.0) phase.mode = Mode::kSticking;
   }
   linearise(phase);
+}
+
+bool CoulombContact::is_on_cone(const Phase& phase) const {
+  if (phase.mode != Mode::kSticking && phase.mode != Mode::kSlipping) return false;
+  const double most = material_.mu * normal_force(phase.n, phase.delta, phase.dp);
+  return most > 0.0 && material_.K_t * tangent(phase.delta, phase.n).norm() >= (1.0 - thresholds::kOnCone) * most;
 }
 
 void CoulombContact::linearise(Phase& phase) const {
@@ -127,14 +144,21 @@ void CoulombContact::linearise(Phase& phase) const {
       phase.B = damping(n);
       break;
     case Mode::kSlipping: {
-      const double lam_n = normal_force(n, phase.delta, phase.dp);
-      phase.speed = std::max(phase.slide.dot(phase.dp), thresholds::kSlowest);
-      const Vector3d direction = n - mu_of_slip(phase) * phase.slide;
+      const double lam_n = normal_force(n, phase.delta, phase.dp), mu = mu_of_slip(phase);
+      const Vector3d direction = n - mu * phase.slide;
+      const Matrix3d across = Matrix3d::Identity() - n * n.transpose();
+      const Matrix3d turning = across - phase.slide * phase.slide.transpose();
       phase.lam = lam_n * direction;
       phase.K = material_.K_n * direction * n.transpose();
-      phase.B = material_.B_n * direction * n.transpose() +
-                material_.mu * std::max(lam_n, 0.0) / phase.speed *
-                    (Matrix3d::Identity() - n * n.transpose() - phase.slide * phase.slide.transpose());
+      phase.B = material_.B_n * direction * n.transpose();
+      if (phase.yielding) {
+        phase.lam -= 0.5 * material_.B_t * (across * phase.dp);  // on average of what it loses each time, and regains
+        phase.K += material_.K_t * turning;
+        phase.B += 0.5 * material_.B_t * across;
+      } else {
+        phase.speed = std::max(phase.slide.dot(phase.dp), thresholds::kSlowest);
+        phase.B += mu * std::max(lam_n, 0.0) / phase.speed * turning;
+      }
       break;
     }
     case Mode::kOpen:
@@ -153,8 +177,12 @@ Margins CoulombContact::margins(const Phase& phase, const Vector3d& delta, const
       return {-normal_force(phase.n, delta, dp), kNoMargin};
     case Mode::kSticking:
       return {material_.mu * phase.n.dot(lam) - tangent(lam, phase.n).norm(), kNoMargin};
-    case Mode::kSlipping:
-      return {normal_force(phase.n, delta, dp), material_.mu == 0.0 ? kNoMargin : phase.slide.dot(dp)};
+    case Mode::kSlipping: {
+      const double lam_n = normal_force(phase.n, delta, dp), speed = phase.slide.dot(dp);
+      if (material_.mu == 0.0) return {lam_n, kNoMargin};
+      if (material_.B_t > 0.0) return {lam_n, phase.yielding ? -speed : speed};
+      return {lam_n, material_.B_n == 0.0 ? speed + shrinking(phase, dp) : kNoMargin};
+    }
     case Mode::kOpen:
     case Mode::kBound:
       break;
@@ -164,7 +192,6 @@ Margins CoulombContact::margins(const Phase& phase, const Vector3d& delta, const
 
 bool CoulombContact::update(Phase& phase, bool due) const {
   const Mode before = phase.mode;
-  const double mu = material_.mu;
   bool moved = false;  // the anchor, or the direction of the force
   switch (phase.mode) {
     case Mode::kBound:
@@ -184,39 +211,22 @@ bool CoulombContact::update(Phase& phase, bool due) const {
         begin_contact(phase, due);
       }
       break;
-    case Mode::kSticking: {
+    case Mode::kSticking:
       phase.lam = holding_force(phase.n, phase.delta, phase.dp);
-      const double lam_n = phase.n.dot(phase.lam);
-      const Vector3d lam_t = tangent(phase.lam, phase.n);
-      const double norm_t = lam_t.norm();
-      if (!due && norm_t <= mu * lam_n) return false;  // K and B are as they were
-      if (lam_n <= 0.0) {
-        phase.mode = Mode::kIdle;
-        break;
-      }
-      const Vector3d held = norm_t > 0.0 ? Vector3d(mu * lam_n / norm_t * lam_t) : Vector3d::Zero();
-      phase.delta = giving_way(phase, held);
+      if (!due && mode_of(phase.lam, phase.n) == Mode::kSticking) return false;  // K and B are as they were
+      leave_cone(phase);
       moved = true;
-      if (mu == 0.0 || held.dot(phase.dp) < 0.0) {
-        phase.mode = Mode::kSlipping;
-        phase.slide = -held;
-        aim(phase);
-      }
       break;
-    }
     case Mode::kSlipping: {
-      const double lam_n = normal_force(phase.n, phase.delta, phase.dp), speed = phase.slide.dot(phase.dp);
-      const double no_force = due ? thresholds::kAsGoodAsZero * phase.n.dot(phase.lam) : 0.0;
-      const double no_speed = due ? std::max(thresholds::kAsGoodAsZero * phase.speed, thresholds::kSlowest) : 0.0;
-      if (lam_n <= no_force) {
+      const double no_force = due ? thresholds::kNoForceLeft * phase.most[0] : 0.0;
+      if (normal_force(phase.n, phase.delta, phase.dp) <= no_force) {
         phase.mode = Mode::kIdle;
-      } else if (mu > 0.0 && speed <= no_speed) {
-        phase.mode = Mode::kSticking;
-        phase.delta = giving_way(phase, friction(phase));
+      } else if (phase.yielding) {
+        yield(phase, due);
       } else {
-        aim(phase);
-        moved = true;
+        slide(phase, due);
       }
+      moved = true;
       break;
     }
   }
@@ -225,15 +235,71 @@ bool CoulombContact::update(Phase& phase, bool due) const {
 }
 
 void CoulombContact::begin_contact(Phase& phase, bool pushes) const {
-  const Vector3d holding = holding_force(phase.n, phase.delta, phase.dp);
+  const Vector3d holding = holding_force(phase.n, phase.delta, phase.dp), velocity = tangent(phase.dp, phase.n);
   phase.mode = mode_of(holding, phase.n);
-  if (phase.mode == Mode::kIdle && pushes) {
-    phase.mode = tangent(holding, phase.n).norm() > 0.0 ? Mode::kSlipping : Mode::kSticking;
+  Vector3d direction = -tangent(holding, phase.n);
+  if (pushes && (phase.mode == Mode::kIdle || material_.B_n == 0.0)) {
+    // The force is yet to come, at a rate K ṗ; what a tangential damper has of it is there at once.
+    const double outruns = material_.K_t * velocity.norm() + material_.mu * material_.K_n * phase.n.dot(phase.dp);
+    const bool slips = material_.B_t > 0.0 ? !velocity.isZero(0.0) : outruns > 0.0;
+    phase.mode = slips ? Mode::kSlipping : Mode::kSticking;
+    direction = velocity;
   }
   if (phase.mode == Mode::kSticking && material_.mu == 0.0) phase.mode = Mode::kSlipping;
-  if (phase.mode == Mode::kSlipping) {
-    phase.slide = -tangent(holding, phase.n);
+  if (phase.mode == Mode::kSlipping) slip(phase, direction, material_.B_t == 0.0);
+}
+
+void CoulombContact::slip(Phase& phase, const Vector3d& direction, bool yielding) const {
+  phase.mode = Mode::kSlipping;
+  phase.yielding = yielding && material_.mu > 0.0;
+  phase.most.fill(0.0);
+  phase.slide = direction;
+  if (!phase.yielding || direction.isZero(0.0)) aim(phase);
+  phase.slide.normalize();
+}
+
+void CoulombContact::leave_cone(Phase& phase) const {
+  const double lam_n = phase.n.dot(phase.lam);
+  if (lam_n <= 0.0) {
+    phase.mode = Mode::kIdle;
+    return;
+  }
+  const Vector3d lam_t = tangent(phase.lam, phase.n);
+  const Vector3d held = lam_t.isZero(0.0) ? lam_t : Vector3d(material_.mu * lam_n * lam_t.normalized());
+  phase.delta = giving_way(phase, held);
+  if (material_.mu == 0.0 || material_.B_t == 0.0 || held.dot(phase.dp) < 0.0) {
+    slip(phase, -held, material_.B_t == 0.0);
+    return;
+  }
+  // It springs back, and without the damper its spring is within the cone.
+  if (mode_of(holding_force(phase.n, phase.delta, phase.dp), phase.n) == Mode::kSlipping) {
+    slip(phase, phase.dp, false);
+  } else if (++phase.cuts > thresholds::kCutsPerStep) {
+    slip(phase, -held, true);
+  }
+}
+
+void CoulombContact::slide(Phase& phase, bool due) const {
+  const double no_speed = due ? std::max(thresholds::kNoSpeedLeft * phase.most[1], thresholds::kSlowest) : 0.0;
+  if (material_.mu > 0.0 && phase.slide.dot(phase.dp) <= no_speed) {
+    phase.mode = Mode::kSticking;
+    phase.delta = giving_way(phase, friction(phase));
+  } else {
     aim(phase);
+  }
+}
+
+void CoulombContact::yield(Phase& phase, bool due) const {
+  const Vector3d stretch = tangent(phase.delta, phase.n);
+  const double no_speed = due ? thresholds::kNoSpeedLeft * phase.most[1] : 0.0, speed = phase.slide.dot(phase.dp);
+  if (material_.B_t > 0.0 && -speed <= no_speed) {
+    slip(phase, phase.slide, false);
+  } else if (material_.K_t * stretch.norm() < (1.0 - thresholds::kOnCone) * friction(phase).norm() ||
+             (due && speed + shrinking(phase, phase.dp) <= no_speed)) {
+    phase.mode = Mode::kSticking;
+  } else {
+    phase.slide = stretch.normalized();
+    phase.delta = giving_way(phase, friction(phase));
   }
 }
 
@@ -243,8 +309,14 @@ Vector3d CoulombContact::giving_way(const Phase& phase, const Vector3d& lam_t) c
 
 double CoulombContact::mu_of_slip(const Phase& phase) const {
   const double along = phase.n.dot(phase.compliance), across = phase.slide.dot(phase.compliance);
-  const double most = (1.0 - thresholds::kLeastCompliance) * along;
+  const double by_stage =
+      phase.stage * (material_.B_n + phase.stage * material_.K_n);  // force by a unit of acceleration
+  const double most = along + phase.share / by_stage;
   return material_.mu * across <= most ? material_.mu : most / across;
+}
+
+double CoulombContact::shrinking(const Phase& phase, const Vector3d& dp) const {
+  return mu_of_slip(phase) * material_.K_n / material_.K_t * phase.n.dot(dp);
 }
 
 Vector3d CoulombContact::friction(const Phase& phase) const {

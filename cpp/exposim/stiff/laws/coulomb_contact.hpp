@@ -57,11 +57,21 @@ class CoulombContact : public Law {
   Eigen::Vector3d giving_way(const Phase& phase, const Eigen::Vector3d& lam_t) const;
   /// Friction of a sliding contact: the material's, unless that has no solution.
   double mu_of_slip(const Phase& phase) const;
+  /// How fast the stretch on the friction cone shrinks without damping, −d/dt (μ λ_n/K_t) [m/s].
+  double shrinking(const Phase& phase, const Eigen::Vector3d& dp) const;
   /// Friction force of a sliding contact [N].
   Eigen::Vector3d friction(const Phase& phase) const;
   /// Mode of a contact that begins to push, without stretch.
   /// @param pushes it is known to, whatever rounding says.
   void begin_contact(Phase& phase, bool pushes) const;
+  /// Whether the spring of a contact that touches is stretched as far as friction holds.
+  bool is_on_cone(const Phase& phase) const;
+  /// Begins to slip: against its velocity, and against `direction` if it has none; or yielding, against `direction`.
+  void slip(Phase& phase, const Eigen::Vector3d& direction, bool yielding) const;
+  // A mode goes on or ends:
+  void leave_cone(Phase& phase) const;
+  void slide(Phase& phase, bool due) const;
+  void yield(Phase& phase, bool due) const;
 };
 
 }  // namespace exposim
