@@ -88,6 +88,7 @@ class OracleSimulator(ReferenceSimulator):
             n = self.contacts[i].normal
             self.dp0[i] = self.dp[i] - (n @ self.dp[i]) * n
         self._update_kinematics()
+        self.rotations = [self._rotation(c) for c in self.contacts]
 
     @property
     def modes(self) -> list[str]:
@@ -143,7 +144,7 @@ class OracleSimulator(ReferenceSimulator):
         M, dv_bar = self._free_dynamics(tau, wrenches)
         places = [(c.point.joint, self._contact_point(c)) for c in self.contacts]
         J = np.vstack([np.zeros((0, self.model.nv)), *(self._point_jacobian(*place)[:3] for place in places)])
-        dJv = np.concatenate([np.zeros(0), *(self._point_dJv(*place) for place in places)])
+        dJv = np.concatenate([np.zeros(0), *(self._contact_dJv(c) for c in self.contacts)])
         self.q, self.v = here
         self._update_kinematics()
         MinvJt = np.linalg.solve(M, J.T)
@@ -228,7 +229,7 @@ class OracleSimulator(ReferenceSimulator):
         return self.v + h * (terms.dv_bar + terms.MinvJt @ lam.ravel())
 
     def _carry_over(self, p_start: Array, followed: Resolved) -> None:
-        """Anchors at the end of a followed step: where it sticks in the world, else with the point."""
+        """Anchors at the end of a followed step: of what sticks where it was set, and yet to roll; else with the point."""
         for i, (contact, mode) in enumerate(zip(self.contacts, followed.modes, strict=True)):
             if contact.surface is None:
                 continue
@@ -237,6 +238,9 @@ class OracleSimulator(ReferenceSimulator):
             self.active[i] = mode != OPEN
             if mode == OPEN or stays:
                 continue
-            p = p_start[i] + followed.displacement[i] if mode == STICKING else self._contact_point(contact)
+            if mode == STICKING:
+                p = p_start[i] + followed.displacement[i]
+            else:
+                p, self.rotations[i] = self._contact_point(contact), self._rotation(contact)
             p0 = p - followed.stretch[i]
             self.p0[i] = p0 - contact.surface.distance(p0) * contact.normal

@@ -191,6 +191,7 @@ class ReferenceSimulator:
 
         anchors = {i: c.point.anchor for i, c in enumerate(self.contacts) if c.surface is None}
         self._update_kinematics()
+        self.rotations = [self._rotation(c) for c in self.contacts]  # where the anchors are known
         for i, x in anchors.items():
             anchors[i] = self._contact_point(self.contacts[i]) if x is None else x
         for i, x in {**anchors, **(p0 or {})}.items():
@@ -226,13 +227,15 @@ class ReferenceSimulator:
     def acceleration_within_step(self, q: Array, v: Array, tau: Array, wrenches: Sequence[Wrench] = ()) -> Array:
         """dv at another (q, v), by the law as it follows from the present contacts; nothing is committed."""
         here = self.q, self.v
+        self._update_kinematics()
+        self.rotations = [self._rotation(c) for c in self.contacts]
         self.q, self.v = q, v
         self._update_kinematics()
         force_in_joint_space = np.zeros(self.model.nv)
         for i, contact in enumerate(self.contacts):
             p = self._contact_point(contact)
             J = self._point_jacobian(contact.point.joint, p)[:3]
-            p0 = self.p0[i] if self.active[i] else None
+            p0 = self._rolled_anchor(i) if self.active[i] else None
             force = contact_law(contact, p, J @ v, p0, "surface", self.projection).force
             force_in_joint_space += J.T @ force
         M, dv_bar = self._free_dynamics(np.asarray(tau, float), wrenches)
@@ -276,7 +279,7 @@ class ReferenceSimulator:
         dt, n = self.dt, 3 * closed.size
         contacts = [self.contacts[i] for i in closed]
         J = J.reshape(-1, 3, self.model.nv)[closed].reshape(n, -1)
-        dJv = np.concatenate([self._point_dJv(self.contacts[i].point.joint, self.p[i]) for i in closed])
+        dJv = np.concatenate([self._contact_dJv(c) for c in contacts])
         K, B = block_diag(*(c.K for c in contacts)), block_diag(*(c.B for c in contacts))
 
         Upsilon = J @ np.linalg.solve(M, J.T)
@@ -303,9 +306,9 @@ class ReferenceSimulator:
         for i, contact in enumerate(self.contacts):
             p = self._contact_point(contact)
             dp = self._point_jacobian(contact.point.joint, p)[:3] @ self.v
-            p0 = self.p0[i].copy() if self.active[i] else None
+            p0 = self._rolled_anchor(i) if self.active[i] else None
             law = contact_law(contact, p, dp, p0, self.anchor, self.projection)
-            self.p[i], self.dp[i] = p, dp
+            self.p[i], self.dp[i], self.rotations[i] = p, dp, self._rotation(contact)
             self.active[i], self.slipping[i], self.p0[i], self.dp0[i], self.force[i] = law
 
     def _free_dynamics(self, tau: Array, wrenches: Sequence[Wrench]) -> tuple[Array, Array]:
@@ -326,8 +329,21 @@ class ReferenceSimulator:
 
     def _contact_point(self, contact: Contact) -> Array:
         """p (3,), world: the point, or the lowest point of the sphere towards the surface."""
-        centre = self.data.oMi[contact.point.joint].act(np.asarray(contact.point.position, float))
-        return centre if contact.surface is None else centre - contact.point.radius * contact.normal
+        return self._centre(contact) + self._arm(contact)
+
+    def _centre(self, contact: Contact) -> Array:
+        return self.data.oMi[contact.point.joint].act(np.asarray(contact.point.position, float))
+
+    def _arm(self, contact: Contact) -> Array:
+        return np.zeros(3) if contact.surface is None else -contact.point.radius * contact.normal
+
+    def _rotation(self, contact: Contact) -> Array:
+        return self.data.oMi[contact.point.joint].rotation.copy()
+
+    def _rolled_anchor(self, i: int) -> Array:
+        """p0 at the present kinematics: a sphere that has turned by θ has taken it along by r θ × n."""
+        theta = pin.log3(self._rotation(self.contacts[i]) @ self.rotations[i].T)
+        return self.p0[i] - np.cross(theta, self._arm(self.contacts[i]))
 
     def _point_jacobian(self, joint: int, x: Array) -> Array:
         """(6, nv), linear then angular, world axes: of the material point of the body now at x (world)."""
@@ -335,9 +351,11 @@ class ReferenceSimulator:
         J[:3] -= pin.skew(x - self.data.oMi[joint].translation) @ J[3:]
         return J
 
-    def _point_dJv(self, joint: int, x: Array) -> Array:
-        """(3,): classical acceleration, at zero joint accelerations, of the material point of the body now at x."""
-        r = x - self.data.oMi[joint].translation
+    def _contact_dJv(self, contact: Contact) -> Array:
+        """(3,): rate, at zero joint accelerations, of the centre's velocity + omega × arm with the arm held."""
+        joint = contact.point.joint
+        r = self._centre(contact) - self.data.oMi[joint].translation
         omega = pin.getVelocity(self.model, self.data, joint, pin.LOCAL_WORLD_ALIGNED).angular
         a = pin.getClassicalAcceleration(self.model, self.data, joint, pin.LOCAL_WORLD_ALIGNED)
-        return a.linear + np.cross(a.angular, r) + np.cross(omega, np.cross(omega, r))
+        centre = a.linear + np.cross(a.angular, r) + np.cross(omega, np.cross(omega, r))
+        return centre + np.cross(a.angular, self._arm(contact))

@@ -196,8 +196,11 @@ def test_a_point_between_two_walls_has_a_contact_with_each():
     assert [c.surface for c in sim.contacts] == walls
 
 
-def test_an_implicit_step_satisfies_its_equation_by_the_reference_s_dynamics():
+@pytest.mark.parametrize("radius", [0.0, 0.02])
+def test_an_implicit_step_satisfies_its_equation_by_the_reference_s_dynamics(radius):
     robot = xs.load_robot("solo12").replace(joint_damping=0.01)
+    feet = [xs.ContactPoint(p.frame, p.offset, p.name, radius) for p in robot.contact_points]
+    robot = robot.replace(contact_points=feet)
     dt = 2e-3
     sim = xs.Simulator(robot, slope(0.1, friction=0.4), xs.ImplicitEuler(), dt)
     explicit = xs.Simulator(robot, sim.surfaces, xs.ExplicitEuler(), dt)
@@ -205,7 +208,7 @@ def test_an_implicit_step_satisfies_its_equation_by_the_reference_s_dynamics():
     tau, wrench = np.linspace(-0.2, 0.2, 18), np.array([1.0, 2.0, -3.0, 0.1, 0.2, 0.3])
     joint, placement = robot.locate("base_link")
     q = robot.q0
-    q[2] += 0.03
+    q[2] += 0.03 + radius
     sim.reset(q, np.r_[0.5, 0.2, -0.3, np.zeros(15)])
     seen, converged = set(), 0
     for _ in range(60):

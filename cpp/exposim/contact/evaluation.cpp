@@ -110,6 +110,7 @@ Motion contact_motion(const World& world, const RobotData& data, std::size_t poi
   motion.arm = -shape.radius * touch.n;
   motion.p = centre.position + motion.arm;
   motion.dp = centre.velocity + centre.omega.cross(motion.arm);
+  if (shape.radius > 0.0) motion.rotation = rotation(data, shape.joint);
   motion.curved = !touched.is_flat();
   motion.curvature = touch.curvature;
   return motion;
@@ -165,12 +166,16 @@ void commit(const World& world, RobotData& data, const Instant& before, const st
   for (std::size_t i = 0; i < world.contacts().size(); ++i) {
     Memory& memory = next.state.memory[i];
     if (!memory.active()) continue;
-    if (!followed || !(*followed)[i].yes) {
-      carry(before.motions[i].p, before.motions[i].n, next.motions[i], memory);
-    } else if (memory.slipping()) {
-      turn((*followed)[i].n, next.motions[i], memory);  // it holds the friction force, wherever the point is
+    const Motion& to = next.motions[i];
+    if (!followed || !(*followed)[i].start) {
+      carry(travel(before.motions[i], to), before.motions[i].n, to, memory);
+      continue;
+    }
+    const auto& [start, moved] = (*followed)[i];
+    if (memory.slipping()) {
+      turn(start->n, to, memory);  // it holds the friction force, wherever the point is
     } else {
-      carry((*followed)[i].p, (*followed)[i].n, next.motions[i], memory);
+      carry(travel(*start, to, start->arm) - moved, start->n, to, memory);
     }
   }
   apply_laws(world, data, next);

@@ -12,9 +12,8 @@ namespace exposim {
 
 /// A strand that a scheme followed through the step itself: its memory is that of the end already.
 struct Followed {
-  bool yes = false;
-  Eigen::Vector3d p;  ///< where it is by that [m]
-  Eigen::Vector3d n;  ///< and the normal there
+  const Motion* start = nullptr;  ///< of the step, with the normal and arm that it was followed with; null: it was not
+  Eigen::Vector3d moved;          ///< how far it has come by that [m]
 };
 
 /// Motion of a contact point against a surface, by the last kinematics.

@@ -52,10 +52,11 @@ void StrandList::turn_ahead(const World& world, double h) {
     Motion& motion = strand.motion;
     if (!motion.curved) continue;
     const Surface& surface = *world.surfaces()[static_cast<std::size_t>(strand.memory.surface)].surface;
-    const Eigen::Vector3d n = surface.query(motion.p - motion.arm + h * motion.dc).n;
+    const Eigen::Vector3d centre = motion.p - motion.arm, n = surface.query(centre + h * motion.dc).n;
     const auto turn = Eigen::Quaterniond::FromTwoVectors(motion.n, n);
     for (Eigen::Vector3d* const each : {&motion.dp, &motion.arm, &strand.memory.s}) *each = turn * *each;
     motion.n = n;
+    motion.p = centre + motion.arm;
   }
 }
 

@@ -108,16 +108,22 @@ void StiffSystem::update_free_accelerations(const RobotData& data, const StrandL
   for (std::size_t k = 0; k < rows_.size(); ++k) {
     Row& row = rows_[k];
     const Block& block = blocks_[row.block];
-    const Strand& strand = strands.all()[k];
+    const Motion& motion = strands.all()[k].motion;
     row.ddp_bar = motion_of(row, acceleration_);
     if (row.rows == Rows::kLinear) {
-      row.ddp_bar += point_drift(data, block.a, block.origin + row.arm);
-      if (block.b != 0) row.ddp_bar -= point_drift(data, block.b, block.origin + row.arm);
+      // Of ċ + ω × arm with the arm held: a spherical foot turns past it, and its centre feels no centripetal rω².
+      const Vector3d p = block.origin + row.arm;
+      row.ddp_bar += point_drift(data, block.a, p - motion.arm) + angular_drift(data, block.a).cross(motion.arm);
+      if (block.b != 0) row.ddp_bar -= point_drift(data, block.b, p);
     } else if (row.rows == Rows::kAngular) {
       row.ddp_bar += angular_drift(data, block.a) - angular_drift(data, block.b);
     }
-    const Motion& motion = strand.motion;
-    if (motion.curved) row.ddp_bar += motion.dc.dot(motion.curvature * motion.dc) * motion.n;  // φ̈ beyond n·p̈
+    if (!motion.curved) continue;
+    const Vector3d dn = motion.curvature * motion.dc;
+    row.ddp_bar += motion.dc.dot(dn) * motion.n;  // φ̈ beyond n·p̈
+    if (motion.arm.isZero()) continue;
+    const Vector3d darm = -motion.arm.norm() * dn, omega = point_motion(data, block.a, Vector3d::Zero()).omega;
+    row.ddp_bar += tangent(omega.cross(darm), motion.n);  // spinning about n, the foot meets it turned
   }
 }
 

@@ -75,8 +75,7 @@ void take_resolved_contacts(const World& world, ExpoScratch& scratch, Step& step
   for (std::size_t k = 0; k < scratch.slots.size(); ++k) {
     const std::size_t slot = scratch.slots[k];
     if (slot == Strand::kNone) continue;
-    const Motion& start = scratch.strands.all()[k].motion;
-    scratch.followed[slot] = {true, start.p + scratch.resolver.moved(k), start.n};
+    scratch.followed[slot] = {&scratch.strands.all()[k].motion, scratch.resolver.moved(k)};
     step.lam.segment<3>(3 * static_cast<Eigen::Index>(slot)) += scratch.resolver.lam_bar(k);
     step.lam2.segment<3>(3 * static_cast<Eigen::Index>(slot)) += scratch.resolver.lam_bar2(k);
   }

@@ -39,21 +39,25 @@ void ForceDerivatives::add_contact(const World& world, const RobotData& data, co
   const Vector3d lam = at.force(i);
   Memory carried = now.state.memory[i];
   if (carried.surface != at.state.memory[i].surface) carried = Memory{};  // the slot has changed hands
-  if (carried.active()) carry(now.motions[i].p, now.motions[i].n, motion, carried);
+  if (carried.active()) carry(travel(now.motions[i], motion), now.motions[i].n, motion, carried);
   Matrix3d dlam_dp, dlam_ddp;
   world.law(i, at.state.memory[i].surface).force_derivatives(motion, carried, dlam_dp, dlam_ddp);
   const std::size_t joint = world.robot().points()[world.contacts()[i].point].joint;
   point_derivatives(data, joint, motion.p, motion.arm, point_);
+  const bool round = !motion.arm.isZero();
 
   // A force fixed to the body would turn with it; the contact force does not.
   dlam_dq_.noalias() = dlam_dp * point_.dp_dq;
+  if (round && carried.active()) {
+    dlam_dq_.noalias() += dlam_dp * travel_by_rotation(now.motions[i], motion) * point_.J_omega;
+  }
   dlam_dq_.noalias() += dlam_ddp * point_.ddp_dq;
   dlam_dq_.noalias() += skew(lam) * point_.J_omega;
   dlam_dv_.noalias() = dlam_ddp * point_.J;
   by_q_.noalias() += point_.J.transpose() * dlam_dq_;
   by_v_.noalias() += point_.J.transpose() * dlam_dv_;
   // Where a spherical foot touches moves over the foot as it rolls.
-  if (!motion.arm.isZero()) {
+  if (round) {
     point_.dp_dq -= point_.J;
     dlam_dq_.noalias() = skew(lam) * point_.dp_dq;
     by_q_.noalias() -= point_.J_omega.transpose() * dlam_dq_;

@@ -16,6 +16,7 @@ struct Motion {
   Eigen::Vector3d dc;         ///< velocity of that centre [m/s]
   Eigen::Matrix3d curvature;  ///< ∇²φ of a curved surface [1/m]
   bool curved = false;        ///< whether `curvature` says anything
+  Eigen::Matrix3d rotation;   ///< of the body of a spherical foot; says nothing where `arm` is zero
 };
 
 inline Eigen::Vector3d tangent(const Eigen::Vector3d& a, const Eigen::Vector3d& n) { return a - a.dot(n) * n; }
@@ -31,8 +32,21 @@ inline Eigen::Vector3d displacement_rate(const Motion& motion, const Memory& mem
   return memory.slipping() ? Eigen::Vector3d(motion.dp.dot(motion.n) * motion.n) : motion.dp;
 }
 
-/// Takes the stretch along as the element moves from p, with the normal n there, to another motion.
-void carry(const Eigen::Vector3d& p, const Eigen::Vector3d& n, const Motion& to, Memory& memory);
+/// How far the two sides have moved past each other where they touch: ∫ṗ dt from one motion to another.
+///
+///   Δc + θ × arm,   R⁺ = exp(θ) R:   of a point its displacement; a spherical foot that rolls does not travel
+///
+/// @param arm on the way.
+Eigen::Vector3d travel(const Motion& from, const Motion& to, const Eigen::Vector3d& arm);
+/// With the arm halfway.
+inline Eigen::Vector3d travel(const Motion& from, const Motion& to) {
+  return travel(from, to, 0.5 * (from.arm + to.arm));
+}
+/// ∂/∂δ of that, if the foot ends turned by a further small δ: R⁺ → exp(δ) R⁺.
+Eigen::Matrix3d travel_by_rotation(const Motion& from, const Motion& to);
+
+/// Takes the stretch along as the element travels on, from where the normal is n, to another motion.
+void carry(const Eigen::Vector3d& way, const Eigen::Vector3d& n, const Motion& to, Memory& memory);
 /// Turns the stretch alone, from a normal to that of a motion.
 void turn(const Eigen::Vector3d& n, const Motion& to, Memory& memory);
 
