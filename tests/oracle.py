@@ -23,6 +23,8 @@ DISAGREEMENT = 1e-3  # of robot and contact space, as a force, that is let be; o
 class Terms(NamedTuple):
     """Of the dynamics at one (q, v)."""
 
+    q: Array
+    v: Array
     dv_bar: Array  # M⁻¹u, (nv,)
     MinvJt: Array  # M⁻¹Jᵀ, (nv, 3 nc)
     Upsilon: Array  # (3 nc, 3 nc)
@@ -148,11 +150,23 @@ class OracleSimulator(ReferenceSimulator):
         self.q, self.v = here
         self._update_kinematics()
         MinvJt = np.linalg.solve(M, J.T)
-        return Terms(dv_bar, MinvJt, J @ MinvJt, J @ dv_bar + dJv)
+        return Terms(q, v, dv_bar, MinvJt, J @ MinvJt, J @ dv_bar + dJv)
 
     def _moved(self, terms: Terms, lam_bar: Array, lam_bar2: Array, dt: float) -> tuple[Array, Array]:
         dv, dv2 = (terms.dv_bar + terms.MinvJt @ lam.ravel() for lam in (lam_bar, lam_bar2))
-        return pin.integrate(self.model, self.q, dt * self.v + dt**2 / 2 * dv2), self.v + dt * dv
+        q, v = pin.integrate(self.model, self.q, dt * self.v + dt**2 / 2 * dv2), self.v + dt * dv
+        for joint in self.model.joints[1:]:
+            if joint.shortname() == "JointModelFreeFlyer" and self.model.parents[joint.id] == 0:
+                at, linear, angular = joint.idx_q, np.arange(3) + joint.idx_v, np.arange(3, 6) + joint.idx_v
+
+                def R(q: Array, at: int = at) -> Array:
+                    return pin.Quaternion(q[at + 3 : at + 7]).matrix()
+
+                coriolis = np.cross(terms.v[angular], terms.v[linear])
+                dc, ddc, ddc2 = R(self.q) @ self.v[linear], *(R(terms.q) @ (x[linear] + coriolis) for x in (dv, dv2))
+                q[at : at + 3] = self.q[at : at + 3] + dt * dc + dt**2 / 2 * ddc2
+                v[linear] = R(q).T @ (dc + dt * ddc)
+        return q, v
 
     def _agree(self, terms: Terms, p_start: Array, dp_start: Array, modes: Sequence[str]) -> None:
         """Move the robot so that contacts that hold are where contact space has them; slipping ones along n only."""

@@ -54,6 +54,20 @@ def block(mass=2.0, half=(0.1, 0.1, 0.05), radius=0.0, **contact_point):
     return xs.load_robot(model, contact_points=points)
 
 
+def ball(radius=0.05, mass=1.0, on_translations=False):
+    """A solid ball, free; or turning in a spherical joint that moves on translations."""
+    model = pin.Model()
+    model.name = "ball"
+    if on_translations:
+        carrier = model.addJoint(0, pin.JointModelTranslation(), pin.SE3.Identity(), "translation")
+        joint = model.addJoint(carrier, pin.JointModelSpherical(), pin.SE3.Identity(), "rotation")
+    else:
+        joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root_joint")
+    model.appendBodyToJoint(joint, pin.Inertia.FromSphere(mass, radius), pin.SE3.Identity())
+    model.addFrame(pin.Frame("ball", joint, 0, pin.SE3.Identity(), pin.FrameType.BODY))
+    return xs.load_robot(model, contact_points=[xs.ContactPoint("ball", radius=radius)])
+
+
 def slope(angle, **material):
     """A plane that descends along x."""
     return xs.HalfSpace(xs.Material(**material), normal=(np.sin(angle), 0.0, np.cos(angle)))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "exposim/robot/free_bodies.hpp"
 #include "exposim/robot/kinematics.hpp"
 #include "exposim/robot/mass_matrix.hpp"
 
@@ -21,6 +22,12 @@ void RobotUpdate::add(const StiffSystem& system, const StiffSystem::Row& row, co
 
 void RobotUpdate::apply(const RobotData& data, const StiffSystem& system, const State& state, double dt,
                         Eigen::VectorXd& q, Eigen::VectorXd& v) {
+  apply_in_coordinates(data, system, state, dt, q, v);
+  move_free_bodies(data, state.q, state.v, dv_, dt, q, v);
+}
+
+void RobotUpdate::apply_in_coordinates(const RobotData& data, const StiffSystem& system, const State& state, double dt,
+                                       Eigen::VectorXd& q, Eigen::VectorXd& v) {
   dv_.resize(state.v.size(), 2);
   dv_.colwise() = system.w();
   if (wrenches_.rows() > 0) dv_.noalias() += system.Y() * wrenches_;

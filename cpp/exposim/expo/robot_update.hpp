@@ -21,9 +21,12 @@ class RobotUpdate {
   const Eigen::MatrixX2d& wrenches() const { return wrenches_; }
   /// The largest average force of a strand [N].
   double largest() const { return largest_; }
-  /// q and v after dt from those of a state.
+  /// q and v after dt from those of a state; of bodies that fly freely, as the world sees them.
   void apply(const RobotData& data, const StiffSystem& system, const State& state, double dt, Eigen::VectorXd& q,
              Eigen::VectorXd& v);
+  /// The same by the equation as it stands, in coordinates that turn with a free body: the paper's.
+  void apply_in_coordinates(const RobotData& data, const StiffSystem& system, const State& state, double dt,
+                            Eigen::VectorXd& q, Eigen::VectorXd& v);
 
  private:
   Eigen::MatrixX2d wrenches_;

@@ -58,7 +58,7 @@ void PaperExpo::step(const World& world, Workspace& workspace, const Instant& no
       step.lam.segment<3>(3 * static_cast<Eigen::Index>(strand.index)) = lam_pr;
       step.lam2.segment<3>(3 * static_cast<Eigen::Index>(strand.index)) = lam_pr2;
     }
-    scratch.update.apply(workspace.robot, system, now.state, dt, step.next.state.q, step.next.state.v);
+    scratch.update.apply_in_coordinates(workspace.robot, system, now.state, dt, step.next.state.q, step.next.state.v);
   }
   finish(world, workspace, now, nullptr, dt, step);
 }
