@@ -243,7 +243,7 @@ class OracleSimulator(ReferenceSimulator):
         return self.v + h * (terms.dv_bar + terms.MinvJt @ lam.ravel())
 
     def _carry_over(self, p_start: Array, followed: Resolved) -> None:
-        """Anchors at the end of a followed step: of what sticks where it was set, and yet to roll; else with the point."""
+        """Anchors at the end of a followed step: of what sticks where it was set, yet to roll; else with the point."""
         for i, (contact, mode) in enumerate(zip(self.contacts, followed.modes, strict=True)):
             if contact.surface is None:
                 continue

@@ -181,6 +181,27 @@ def test_a_ball_rolls_over_a_dome_as_with_runge_kutta(spin):
 # Robots.
 
 
+@pytest.mark.parametrize("dt", STEPS)
+def test_a_tumbler_rocks_on_its_foot_and_keeps_its_energy(dt):
+    """A body that is round below and heavy: it rolls to and fro, and nothing rubs."""
+    radius, low, angle = 0.1, 0.03, 0.8
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root_joint")
+    model.appendBodyToJoint(joint, pin.Inertia.FromSphere(1.0, 0.07), pin.SE3(np.eye(3), np.array([0.0, 0.0, -low])))
+    model.addFrame(pin.Frame("tumbler", joint, 0, pin.SE3.Identity(), pin.FrameType.BODY))
+    robot = xs.load_robot(model, contact_points=[xs.ContactPoint("tumbler", radius=radius)])
+    sim = xs.Simulator(robot, xs.HalfSpace(), xs.Expo(), dt)
+    sim.reset([*resting(radius)[:3], *pin.Quaternion(pin.rpy.rpyToMatrix(0.0, angle, 0.0)).coeffs()])
+    start = energy(robot, sim.q, sim.v) + spring_energy(sim)
+    swing = GRAVITY * low * (1.0 - np.cos(angle))
+    way = []
+    for _ in range(round(5.0 / dt)):
+        sim.step()
+        way.append(sim.q[0])
+        assert abs(energy(robot, sim.q, sim.v) + spring_energy(sim) - start) < 2e-3 * swing
+    assert max(way) - min(way) == pytest.approx(2.0 * radius * angle, rel=0.01)
+
+
 def test_all_schemes_tend_to_the_same_motion_of_a_block_on_balls():
     robot = block(half=(0.1, 0.08, 0.06), radius=0.04)
     ground = slope(0.1, stiffness=2e3, damping=20.0, friction=20.0)

@@ -17,7 +17,7 @@ def random_motion(robot, rng):
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-@pytest.mark.parametrize("integrator", [xs.Expo(order=1), xs.ExplicitEuler()], ids=["by Cholesky", "by ABA"])
+@pytest.mark.parametrize("integrator", [xs.PaperExpo(), xs.ExplicitEuler()], ids=["by Cholesky", "by ABA"])
 def test_free_accelerations_agree_with_pinocchio_and_crocoddyl(name, integrator):
     robot = xs.load_robot(name).replace(joint_damping=0.0)
     dt = 1e-3

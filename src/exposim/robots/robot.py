@@ -31,7 +31,7 @@ class ContactPoint:
         frame: Name of the frame it is fixed to.
         offset: Position in that frame [m].
         name: Its own name; by default that of the frame.
-        radius: Of a spherical foot around the point [m].
+        radius: Of a spherical foot around the point [m]; it rolls.
         bilateral: Always in contact, pulls as well as pushes, knows no friction limit, ignores the surfaces.
         material: Of a bilateral contact (default ``Material()``); otherwise instead of the surface's.
         anchor: Where a bilateral contact is attached in the world [m]; by default where the point is at reset.
