@@ -19,7 +19,7 @@ class Contact:
         slipping: Whether it slips, or has no force to hold it.
         position: Of the contact point [m].
         velocity: Of the body at the contact point [m/s].
-        anchor: Where the virtual spring is attached [m]; a spherical foot takes it along as it rolls. NaN where inactive.
+        anchor: Where the virtual spring is attached [m], taken along by a sphere that rolls; NaN where inactive.
         force: On the robot [N].
     """
 
