@@ -94,7 +94,7 @@ double Agreement::compare(const World& world, RobotData& data, const StiffSystem
       difference = {displacement(start, strand.memory) + way - memory.s, dp - end.dp};
     } else {
       const Motion end = contact_motion(world, data, strand.point, strand.memory.surface);
-      difference = {way - (end.p - start.p), dp - end.dp};
+      difference = {way - travel(start, end, start.arm), dp - end.dp};
       if (end.curved)
         difference.p = tangent(difference.p, start.n) + (start.phi + way.dot(start.n) - end.phi) * start.n;
     }
