@@ -28,6 +28,8 @@ void bind_integrators(nb::module_& m) {
 
   m.attr("MICRO_STEPS") = thresholds::kMicroSteps;
   m.attr("MAX_ACCELERATION") = thresholds::kMaxAcceleration;
+  m.attr("MAX_TURN") = thresholds::kMaxTurn;
+  m.attr("MOST_PARTS") = thresholds::kMostParts;
   m.attr("KERNEL_TOLERANCE") = thresholds::kKernelTolerance;
 
   nb::class_<Integrator>(m, "Integrator")
@@ -39,10 +41,10 @@ void bind_integrators(nb::module_& m) {
           nb::arg("material"));
   nb::class_<Expo, Integrator>(m, "Expo").def(
       "__init__",
-      [](Expo* self, int order, double tolerance, int micro_steps, double max_acceleration) {
-        new (self) Expo({order, tolerance, micro_steps, max_acceleration});
+      [](Expo* self, int order, double tolerance, int micro_steps, double max_acceleration, double max_turn) {
+        new (self) Expo({order, tolerance, micro_steps, max_acceleration, max_turn});
       },
-      nb::arg("order"), nb::arg("tolerance"), nb::arg("micro_steps"), nb::arg("max_acceleration"));
+      nb::arg("order"), nb::arg("tolerance"), nb::arg("micro_steps"), nb::arg("max_acceleration"), nb::arg("max_turn"));
   nb::class_<PaperExpo, Integrator>(m, "PaperExpo")
       .def(
           "__init__",

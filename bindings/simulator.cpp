@@ -173,6 +173,11 @@ void bind_reports(nb::module_& m) {
       .def_ro("events", &TransitionInfo::events)
       .def_ro("limited", &TransitionInfo::limited);
 
+  nb::class_<PartsInfo>(m, "PartsInfo")
+      .def_ro("count", &PartsInfo::count)
+      .def_ro("redone", &PartsInfo::redone)
+      .def_ro("turn", &PartsInfo::turn);
+
   nb::class_<StepStatistics>(m, "StepStatistics")
       .def_ro("steps", &StepStatistics::steps)
       .def_ro("iterations", &StepStatistics::iterations)
@@ -180,6 +185,7 @@ void bind_reports(nb::module_& m) {
       .def_ro("not_converged", &StepStatistics::not_converged)
       .def_ro("resolved", &StepStatistics::resolved)
       .def_ro("limited", &StepStatistics::limited)
+      .def_ro("parts", &StepStatistics::parts)
       .def_ro("overflows", &StepStatistics::overflows);
 }
 
@@ -275,6 +281,7 @@ void bind_simulator(nb::module_& m) {
       .def_prop_ro("kernel_info", reader([](const Simulator& simulator) { return simulator.last_step().kernel; }))
       .def_prop_ro("transition_info",
                    reader([](const Simulator& simulator) { return simulator.last_step().transitions; }))
+      .def_prop_ro("parts_info", reader([](const Simulator& simulator) { return simulator.last_step().parts; }))
       .def_prop_ro("newton_info", reader([](const Simulator& simulator) { return simulator.last_step().newton; }))
       .def_prop_ro("statistics", reader([](const Simulator& simulator) { return simulator.statistics(); }))
       .def_prop_ro("divergence", reader([](const Simulator& simulator) { return simulator.divergence(); }));

@@ -16,6 +16,7 @@ from contact_space import BILATERAL, IDLE, OPEN, SLIPPING, STICKING, Element, Re
 from reference import Array, Contact, ReferenceSimulator, Wrench, integrate_linear_system, project_to_cone
 
 MICRO_STEPS, HALF_STEP_MICRO_STEPS = 20, 5
+SLOW_TURN, REPETITIONS = 0.05, 2  # beyond so many radians a step, velocity-dependent terms are those of the mean
 LARGEST_ACCELERATION = 1500.0  # of an open contact that could land [m/s²]
 DISAGREEMENT = 1e-3  # of robot and contact space, as a force, that is let be; of the largest average force
 
@@ -64,8 +65,14 @@ class OracleSimulator(ReferenceSimulator):
         self.lam_pr, self.lam_pr2 = followed.lam_bar, followed.lam_bar2
         if not followed.changed:
             self.lam_pr, self.lam_pr2 = self._closed_form(terms)
+        q_next, v_next = self._moved(terms, self.lam_pr, self.lam_pr2, dt)
+        if not followed.changed and self.order == 2 and self._turn_rate() * dt > SLOW_TURN:
+            for _ in range(REPETITIONS):
+                terms = self._terms(terms.q, (v + v_next) / 2, tau, wrenches)
+                self.lam_pr, self.lam_pr2 = self._closed_form(terms)
+                q_next, v_next = self._moved(terms, self.lam_pr, self.lam_pr2, dt)
         p_start, dp_start = self.p.copy(), self.dp.copy()
-        self.q, self.v = self._moved(terms, self.lam_pr, self.lam_pr2, dt)
+        self.q, self.v = q_next, v_next
         self.t += dt
         self._update_kinematics()
         for _ in range(3):
@@ -200,6 +207,11 @@ class OracleSimulator(ReferenceSimulator):
         delta_q, delta_v = (terms.MinvJt @ S.T @ np.linalg.solve(matrix, S @ x.ravel()) for x in (delta_p, delta_dp))
         self.q, self.v = pin.integrate(self.model, self.q, delta_q), self.v + delta_v
         self._update_kinematics()
+
+    def _turn_rate(self) -> float:
+        data = self.model.createData()
+        pin.forwardKinematics(self.model, data, self.q, self.v)
+        return max(np.linalg.norm(velocity.angular) for velocity in data.v)
 
     def _linear_contacts(self, terms: Terms) -> tuple[Array, Array, Array, Array, Array, Array, list[Contact]]:
         """Indices, Υ, p̈̄, K, B, (Δp, Δṗ) and contacts of those that are active, as if all stuck."""

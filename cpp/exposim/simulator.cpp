@@ -92,6 +92,7 @@ bool Simulator::step(const Input& input, int n) {
     statistics_.not_converged += step_.newton.converged ? 0 : 1;
     statistics_.resolved += step_.transitions.resolved ? 1 : 0;
     statistics_.limited += step_.transitions.limited ? 1 : 0;
+    statistics_.parts += step_.parts.count;
     statistics_.overflows += now_.overflows;
   }
   return true;

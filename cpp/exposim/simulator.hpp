@@ -24,6 +24,7 @@ struct StepStatistics {
   long not_converged = 0;
   long resolved = 0;  ///< transitions
   long limited = 0;
+  long parts = 0;      ///< in which they were taken
   long overflows = 0;  ///< touches left out for want of a slot
 };
 

@@ -24,6 +24,13 @@ struct NewtonInfo {
   double residual = 0.0;  ///< ‖g‖ of the iterate kept
 };
 
+/// Into how many parts a step was divided, each a step of the scheme.
+struct PartsInfo {
+  int count = 1;
+  int redone = 0;     ///< that turned out to be too long, or to have missed a landing, and were taken again
+  double turn = 0.0;  ///< largest angle by which a body turned within a part [rad]
+};
+
 /// What a step leads to, and what it found on the way.
 struct Step {
   Instant next;
@@ -36,6 +43,7 @@ struct Step {
   KernelInfo kernel;
   NewtonInfo newton;
   TransitionInfo transitions;
+  PartsInfo parts;
 
   /// Nothing found, no forces.
   void clear(std::size_t strands) {
@@ -46,6 +54,7 @@ struct Step {
     kernel = {};
     newton = {};
     transitions = {};
+    parts = {};
   }
 };
 

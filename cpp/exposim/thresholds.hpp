@@ -11,12 +11,25 @@ namespace thresholds {
 constexpr int kMicroSteps = 20, kMicroStepsAhead = 5;
 /// No open contact is expected to accelerate towards a surface by more than this within a step [m/s²].
 constexpr double kMaxAcceleration = 1500.0;
+/// Where a landing was missed by that, the step is taken again with this factor on it, and then with all contacts.
+constexpr double kMoreAcceleration = 16.0, kAnyAcceleration = 1e12;
 /// Error of an average force relative to the largest, where a kernel is chosen by it.
 constexpr double kKernelTolerance = 1e-8;
 /// Where robot and contact space differ at the end of a step by more than this share of the forces, they are made to agree,
 /// in so many iterations at most.
 constexpr double kDisagreement = 1e-3;
 constexpr int kMostAgreements = 3;
+
+// Steps in which something turns fast (options of Expo).
+/// A step is divided so that no body turns by more than this in a part of it [rad]; where one does after all, by an
+/// impact, the part is good enough up to a factor.
+constexpr double kMaxTurn = 0.3, kTurnSlack = 1.25;
+/// No step is divided into more parts: beyond, bodies turn further.
+constexpr int kMostParts = 64;
+/// Where a body turns by more than this in a part [rad], the part is repeated with what depends on velocity taken at
+/// the mean of its ends. An even number of times, which errs on the side of losing energy.
+constexpr double kSlowTurn = 0.05;
+constexpr int kRepetitions = 2;
 
 // Events within a step.
 /// Events located in a step: these, and some for each contact, up to a number of them.

@@ -131,13 +131,17 @@ MICRO_STEPS: int = 20
 
 MAX_ACCELERATION: float = 1500.0
 
+MAX_TURN: float = 0.3
+
+MOST_PARTS: int = 64
+
 KERNEL_TOLERANCE: float = 1e-08
 
 class Integrator:
     def contact_law(self, material: Material) -> Law: ...
 
 class Expo(Integrator):
-    def __init__(self, order: int, tolerance: float, micro_steps: int, max_acceleration: float) -> None: ...
+    def __init__(self, order: int, tolerance: float, micro_steps: int, max_acceleration: float, max_turn: float) -> None: ...
 
 class PaperExpo(Integrator):
     def __init__(self, kernel: ContactKernel, position_update: PositionUpdate, anchor_rule: AnchorRule, projection: Projection) -> None: ...
@@ -226,6 +230,16 @@ class TransitionInfo:
     @property
     def limited(self) -> bool: ...
 
+class PartsInfo:
+    @property
+    def count(self) -> int: ...
+
+    @property
+    def redone(self) -> int: ...
+
+    @property
+    def turn(self) -> float: ...
+
 class StepStatistics:
     @property
     def steps(self) -> int: ...
@@ -244,6 +258,9 @@ class StepStatistics:
 
     @property
     def limited(self) -> int: ...
+
+    @property
+    def parts(self) -> int: ...
 
     @property
     def overflows(self) -> int: ...
@@ -326,6 +343,9 @@ class Simulator:
 
     @property
     def transition_info(self) -> TransitionInfo: ...
+
+    @property
+    def parts_info(self) -> PartsInfo: ...
 
     @property
     def newton_info(self) -> NewtonInfo: ...

@@ -16,6 +16,7 @@ namespace {
 void update_motions(const World& world, RobotData& data, Instant& instant) {
   State& state = instant.state;
   update_kinematics(data, state.q, state.v);
+  instant.turn_rate = fastest_turn(data);
   instant.motions.resize(world.strands());
   state.memory.resize(world.strands());
   for (std::size_t i = 0; i < world.contacts().size(); ++i) {

@@ -1,5 +1,8 @@
 #include "exposim/integrators/expo.hpp"
 
+#include <algorithm>
+
+#include "exposim/contact/missed.hpp"
 #include "exposim/expo/agreement.hpp"
 #include "exposim/expo/averages.hpp"
 #include "exposim/expo/detect.hpp"
@@ -7,6 +10,7 @@
 #include "exposim/expo/robot_update.hpp"
 #include "exposim/expo/system.hpp"
 #include "exposim/expo/velocity_ahead.hpp"
+#include "exposim/integrators/step_control.hpp"
 #include "exposim/robot/kinematics.hpp"
 
 namespace exposim {
@@ -27,6 +31,7 @@ struct ExpoScratch final : Scratch {
   std::vector<std::size_t> slots;
   std::vector<Followed> followed;
   std::vector<Mode> ends;
+  PartedStep parted;
 };
 
 namespace {
@@ -117,6 +122,29 @@ std::unique_ptr<Scratch> Expo::make_scratch() const {
 
 void Expo::step(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
                 Step& step) const {
+  step.clear(world.strands());
+  const auto take = [&](const Instant& from, double h, Step& part) {
+    take_part(world, workspace, from, input, h, part);
+  };
+  scratch_of(workspace).parted.drive(TurnLimit(options_.max_turn), thresholds::kMostParts, now, dt, take, step);
+  step.next.state.t = time_after(now.state.t, dt);
+}
+
+void Expo::take_part(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
+                     Step& step) const {
+  const StrandList& strands = scratch_of(workspace).strands;
+  take_once(world, workspace, now, input, dt, options_.max_acceleration, step);
+  const double more = thresholds::kMoreAcceleration * options_.max_acceleration;
+  for (const double max_acceleration : {more, thresholds::kAnyAcceleration}) {
+    if (step.diverged || !missed_landing(world, strands, now, step.next, dt)) break;
+    const int redone = step.parts.redone + 1;
+    take_once(world, workspace, now, input, dt, max_acceleration, step);
+    step.parts.redone = redone;
+  }
+}
+
+void Expo::take_once(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
+                     double max_acceleration, Step& step) const {
   ExpoScratch& scratch = scratch_of(workspace);
   const StiffSystem& system = scratch.system;
   const State& state = now.state;
@@ -124,7 +152,7 @@ void Expo::step(const World& world, Workspace& workspace, const Instant& now, co
   step.next.state.memory = state.memory;
   {
     const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
-    scratch.strands.gather(world, workspace.robot, now, dt, options_.max_acceleration);
+    scratch.strands.gather(world, workspace.robot, now, dt, max_acceleration);
     if (options_.order == 1) {
       scratch.system.update(workspace.robot, scratch.strands, state, input);
     } else {
@@ -133,6 +161,7 @@ void Expo::step(const World& world, Workspace& workspace, const Instant& now, co
     }
   }
   bool changing = false;
+  double turn_rate = now.turn_rate;
   if (!system.blocks().empty()) {
     const Profiler::Scope scope(workspace.profiler, Stage::kKernel);
     if (system.active() > 0) {
@@ -140,7 +169,10 @@ void Expo::step(const World& world, Workspace& workspace, const Instant& now, co
     }
     changing = may_change(system, scratch.strands, scratch.averages, dt);
     if (changing) {
-      if (options_.order == 2) update_terms_in_a_changing_middle(workspace, state, input, dt);
+      if (options_.order == 2) {
+        update_terms_in_a_changing_middle(workspace, state, input, dt);
+        turn_rate = std::max(turn_rate, fastest_turn(workspace.robot));
+      }
       scratch.resolver.resolve(system, scratch.strands, dt, options_.micro_steps);
       step.transitions = scratch.resolver.info();
       changing = !scratch.resolver.unchanged();
@@ -157,11 +189,15 @@ void Expo::step(const World& world, Workspace& workspace, const Instant& now, co
       take_averages(scratch, step);
     }
     scratch.update.apply(workspace.robot, system, state, dt, step.next.state.q, step.next.state.v);
+    if (!changing && options_.order == 2 && now.turn_rate * dt > thresholds::kSlowTurn) {
+      repeat_at_the_mean_velocity(workspace, state, input, dt, step);
+    }
     note_ends(scratch, changing);
     scratch.agreement.restore(world, workspace.robot, system, scratch.strands, scratch.update, scratch.ends, dt,
                               step.next.state);
   }
   finish(world, workspace, now, changing ? &scratch.followed : nullptr, dt, step);
+  step.parts.turn = dt * std::max(turn_rate, step.diverged ? 0.0 : step.next.turn_rate);
 }
 
 void Expo::update_terms_in_the_middle(Workspace& workspace, const State& state, const Input& input, double dt) const {
@@ -184,6 +220,18 @@ void Expo::update_terms_in_a_changing_middle(Workspace& workspace, const State& 
   scratch.update.apply(workspace.robot, scratch.system, state, h, scratch.q_middle, scratch.v_middle);
   const StiffSystem::Middle middle{scratch.q_middle, scratch.v_middle};
   scratch.system.update(workspace.robot, scratch.strands, state, input, &middle);
+}
+
+void Expo::repeat_at_the_mean_velocity(Workspace& workspace, const State& state, const Input& input, double dt,
+                                       Step& step) const {
+  ExpoScratch& scratch = scratch_of(workspace);
+  for (int k = 0; k < thresholds::kRepetitions; ++k) {
+    scratch.v_middle = 0.5 * (state.v + step.next.state.v);
+    scratch.system.update_bias(workspace.robot, scratch.strands, input, scratch.q_middle, scratch.v_middle);
+    if (scratch.system.active() > 0) scratch.averages.compute(scratch.system, dt);
+    take_averages(scratch, step);
+    scratch.update.apply(workspace.robot, scratch.system, state, dt, step.next.state.q, step.next.state.v);
+  }
 }
 
 }  // namespace exposim

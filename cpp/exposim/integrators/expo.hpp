@@ -18,6 +18,7 @@ class Expo final : public Integrator {
     double tolerance = thresholds::kKernelTolerance;
     int micro_steps = thresholds::kMicroSteps;
     double max_acceleration = thresholds::kMaxAcceleration;
+    double max_turn = thresholds::kMaxTurn;  ///< of a body within a part of a step [rad]; infinite: no parts
   };
 
   explicit Expo(const Options& options) : options_(options) {}
@@ -27,10 +28,18 @@ class Expo final : public Integrator {
             Step& step) const override;
 
  private:
+  /// A step that is not divided, taken again where it missed a landing.
+  void take_part(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
+                 Step& step) const;
+  void take_once(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
+                 double max_acceleration, Step& step) const;
   /// Terms of the dynamics in the middle of the step: positions half a step ahead, velocities by VelocityAhead.
   void update_terms_in_the_middle(Workspace& workspace, const State& state, const Input& input, double dt) const;
   /// The same where contacts change: by a resolved half step.
   void update_terms_in_a_changing_middle(Workspace& workspace, const State& state, const Input& input, double dt) const;
+  /// Takes what depends on velocity at (v + v⁺)/2: the implicit midpoint, which keeps the energy of what spins freely.
+  void repeat_at_the_mean_velocity(Workspace& workspace, const State& state, const Input& input, double dt,
+                                   Step& step) const;
 
   Options options_;
 };

@@ -14,16 +14,15 @@ bool is_sane(const State& state) {
   return state.q.allFinite() && state.v.allFinite() && state.v.cwiseAbs().maxCoeff() < thresholds::kMaxVelocity;
 }
 
-/// t + dt, as a multiple of dt where t is one, so that rounding does not add up.
-double time_after(double t, double dt) {
-  const double steps = std::round(t / dt);
-  return std::abs(t - steps * dt) < 1e-14 * dt * std::max(1.0, steps) ? (steps + 1.0) * dt : t + dt;
-}
-
 }  // namespace
 
 std::shared_ptr<const Law> Integrator::contact_law(const Material& material) const {
   return std::make_shared<CoulombContact>(material);
+}
+
+double Integrator::time_after(double t, double dt) {
+  const double steps = std::round(t / dt);
+  return std::abs(t - steps * dt) < 1e-14 * dt * std::max(1.0, steps) ? (steps + 1.0) * dt : t + dt;
 }
 
 void Integrator::finish(const World& world, Workspace& workspace, const Instant& now,

@@ -28,6 +28,8 @@ class Integrator {
                     Step& step) const = 0;
 
  protected:
+  /// t + dt, as a multiple of dt where t is one, so that rounding does not add up.
+  static double time_after(double t, double dt);
   /// The end of every step: time, divergence, and the laws at the q and v of step.next, from its memory.
   static void finish(const World& world, Workspace& workspace, const Instant& now,
                      const std::vector<Followed>* followed, double dt, Step& step);

@@ -1,5 +1,7 @@
 #include "exposim/robot/kinematics.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <pinocchio/algorithm/joint-configuration.hpp>
 #include <pinocchio/algorithm/kinematics.hpp>
 
@@ -32,6 +34,14 @@ Vector3d world_position(const RobotData& data, std::size_t joint, const Vector3d
 
 Eigen::Matrix3d rotation(const RobotData& data, std::size_t joint) {
   return data.pinocchio().data.oMi[joint].rotation();
+}
+
+double fastest_turn(const RobotData& data) {
+  double most = 0.0;
+  for (const std::size_t joint : data.robot().pinocchio().turning) {
+    most = std::max(most, data.pinocchio().data.v[joint].angular().squaredNorm());
+  }
+  return std::sqrt(most);
 }
 
 void integrate(const Robot& robot, const VectorXd& q, const VectorXd& dq, VectorXd& q_next) {

@@ -21,6 +21,9 @@ void update_kinematics(RobotData& data, const Eigen::VectorXd& q, const Eigen::V
 PointMotion point_motion(const RobotData& data, std::size_t joint, const Eigen::Vector3d& position);
 Eigen::Vector3d world_position(const RobotData& data, std::size_t joint, const Eigen::Vector3d& position);
 Eigen::Matrix3d rotation(const RobotData& data, std::size_t joint);
+/// Angular speed of the body that turns fastest [rad/s], not counting rotors and balls, which look the same however
+/// they are turned.
+double fastest_turn(const RobotData& data);
 
 /// q ⊕ dq
 void integrate(const Robot& robot, const Eigen::VectorXd& q, const Eigen::VectorXd& dq, Eigen::VectorXd& q_next);

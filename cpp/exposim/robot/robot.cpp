@@ -1,5 +1,6 @@
 #include "exposim/robot/robot.hpp"
 
+#include <algorithm>
 #include <boost/archive/text_iarchive.hpp>
 #include <boost/archive/text_oarchive.hpp>
 #include <boost/math/special_functions/nonfinite_num_facets.hpp>
@@ -46,8 +47,33 @@
 namespace exposim {
 namespace {
 
+/// Whether a body is the same however its joint turns it: a rotor about its axis, or a ball, which carries nothing.
+bool turns_unnoticed(const pinocchio::Model& model, std::size_t joint, const std::string& kind,
+                     const std::vector<ContactPoint>& points) {
+  constexpr double kRound = 1e-3;  // how far from round it may be, relative to its inertia
+  const bool ball = kind == "JointModelFreeFlyer" || kind == "JointModelSpherical";
+  const std::string revolute = kind.substr(0, kind.size() - 1);
+  if (!ball && revolute != "JointModelR" && revolute != "JointModelRUB") return false;
+  if (!model.children[joint].empty()) return false;
+  const pinocchio::Inertia& body = model.inertias[joint];
+  const Eigen::Matrix3d I = body.inertia().matrix();
+  const double most = I.diagonal().maxCoeff();
+  const int axis = ball ? 0 : kind.back() - 'X', a = (axis + 1) % 3;
+  Eigen::Vector3d off = body.lever();
+  Eigen::Matrix3d uneven = I;
+  if (!ball) off(axis) = 0.0;
+  uneven.diagonal().array() -= I(a, a);
+  if (!ball) uneven(axis, axis) = 0.0;
+  if (axis < 0 || axis > 2 || uneven.cwiseAbs().maxCoeff() > kRound * most) return false;
+  if (body.mass() * off.squaredNorm() > kRound * most) return false;
+  return std::all_of(points.begin(), points.end(), [&](const ContactPoint& point) {
+    return point.joint != joint || (ball && point.position.isZero(0.0));
+  });
+}
+
 /// The seam to pinocchio.Model in Python, whose objects other binding libraries cannot take.
-std::shared_ptr<const PinocchioModel> load_model(const std::string& serialized_model) {
+std::shared_ptr<const PinocchioModel> load_model(const std::string& serialized_model,
+                                                 const std::vector<ContactPoint>& points) {
   auto loaded = std::make_shared<PinocchioModel>();
   try {
     std::istringstream stream(serialized_model);
@@ -56,13 +82,18 @@ std::shared_ptr<const PinocchioModel> load_model(const std::string& serialized_m
   } catch (const std::exception& error) {
     throw std::invalid_argument(std::string("cannot read the serialized model: ") + error.what());
   }
+  const pinocchio::Model& model = loaded->model;
+  for (std::size_t joint = 1; joint < static_cast<std::size_t>(model.njoints); ++joint) {
+    const std::string kind = model.joints[joint].shortname();
+    if (!turns_unnoticed(model, joint, kind, points)) loaded->turning.push_back(joint);
+  }
   return loaded;
 }
 
 }  // namespace
 
 Robot::Robot(const std::string& serialized_model, std::vector<ContactPoint> points, std::vector<int> actuated)
-    : pinocchio_(load_model(serialized_model)),
+    : pinocchio_(load_model(serialized_model, points)),
       points_(std::move(points)),
       actuated_(std::move(actuated)),
       nq_(pinocchio_->model.nq),

@@ -5,6 +5,7 @@ A scheme is a class of this file: its name and its order are said there and nowh
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -77,15 +78,19 @@ class Expo(LeavesToPaperExpo, Integrator):
     tolerance: float = _core.KERNEL_TOLERANCE
     micro_steps: int = _core.MICRO_STEPS
     max_acceleration: float = _core.MAX_ACCELERATION
+    max_turn: float | None = _core.MAX_TURN
 
     def __post_init__(self) -> None:
         _checks.choice("order", self.order, (1, 2))
         _checks.number("tolerance", self.tolerance, "", above=0.0)
         _checks.count("micro_steps", self.micro_steps)
         _checks.number("max_acceleration", self.max_acceleration, "[m/s²]", least=0.0)
+        if self.max_turn is not None:
+            _checks.number("max_turn", self.max_turn, "[rad]", above=0.0)
 
     def _build(self) -> _core.Integrator:
-        return _core.Expo(self.order, float(self.tolerance), self.micro_steps, float(self.max_acceleration))
+        max_turn = math.inf if self.max_turn is None else float(self.max_turn)
+        return _core.Expo(self.order, float(self.tolerance), self.micro_steps, float(self.max_acceleration), max_turn)
 
 
 @dataclass(frozen=True)

@@ -250,7 +250,7 @@ class Simulator(LeavesToPaperExpo):
     def info(self) -> StepInfo:
         """What the last step did; zeros after a reset."""
         core, kernel, newton = self._core, self._core.kernel_info, self._core.newton_info
-        transitions = core.transition_info
+        transitions, parts = core.transition_info, core.parts_info
         return StepInfo(
             kernel.products,
             kernel.degree,
@@ -265,6 +265,9 @@ class Simulator(LeavesToPaperExpo):
             transitions.micro_steps,
             transitions.events,
             transitions.limited,
+            parts.count,
+            parts.redone,
+            parts.turn,
         )
 
     @property
@@ -279,6 +282,7 @@ class Simulator(LeavesToPaperExpo):
             found.not_converged,
             found.resolved,
             found.limited,
+            found.parts,
             found.overflows,
         )
 

@@ -25,6 +25,10 @@ class StepInfo:
         micro_steps: That this took.
         events: Landings, lift-offs, slips and sticks that were located within the step.
         limited: More of them happened than are located in one step; the rest took effect up to a micro-step late.
+        parts: In which the step was taken, so that no body turns by more than ``max_turn`` in one of them.
+        redone: Parts that turned out to be too long, and were taken again.
+        turn: Largest angle by which a body turned within a part [rad]; above ``max_turn`` where the most parts were
+            not enough.
     """
 
     products: int
@@ -40,6 +44,9 @@ class StepInfo:
     micro_steps: int
     events: int
     limited: bool
+    parts: int
+    redone: int
+    turn: float
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,7 @@ class Statistics:
         not_converged: Steps in which Newton's method did not reach the tolerance.
         resolved: Steps in which contacts were followed through changes.
         limited: Steps with more changes than are located in one.
+        parts: In which they were taken.
         overflows: Touches that were left out because all slots of their point were taken.
     """
 
@@ -62,4 +70,5 @@ class Statistics:
     not_converged: int
     resolved: int
     limited: int
+    parts: int
     overflows: int
