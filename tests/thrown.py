@@ -69,12 +69,10 @@ def random_direction(rng):
     return axis / np.linalg.norm(axis)
 
 
-def limp_fall(name, seed, armature=None):
-    """A known robot, turned and thrown at random, its lowest point above the floor."""
+def limp_fall(name, seed, armature=0.0):
+    """A known robot without joint damping, turned and thrown at random, its lowest point above the floor."""
     rng = np.random.default_rng(seed)
-    robot = xs.load_robot(name)
-    if armature is not None:
-        robot = robot.replace(armature=armature)
+    robot = xs.load_robot(name).replace(armature=armature, joint_damping=0.0)
     turn = pin.exp3(rng.uniform(0.0, 0.6) * random_direction(rng))
     q = robot.q0
     q[3:7] = pin.Quaternion(turn @ pin.Quaternion(*q[[6, 3, 4, 5]]).matrix()).coeffs()
@@ -103,15 +101,26 @@ def mechanical_energy(sim):
     return energy(sim.robot, sim.q, sim.v) + spring_energy(sim)
 
 
-def energies(thrown, dt, duration, integrator=None, every=None):
+def energy_without_friction(sim):
+    """Kinetic, gravitational and of normal springs [J].
+
+    When slipping starts, the friction law moves the damper's force into the spring: energy that a limp foot, light and
+    fast, has not brought along (a third of m g·1 m on Solo12, by RK4 at 4 µs).
+    """
+    along = np.sum(sim.normals * np.nan_to_num([c.position - c.anchor for c in sim.contacts]), axis=1)
+    stiffness = np.array([c.surface.material.stiffness for c in sim.contacts])
+    return energy(sim.robot, sim.q, sim.v) + 0.5 * np.sum(stiffness * along**2)
+
+
+def energies(thrown, dt, duration, integrator=None, every=None, measure=mechanical_energy):
     """At the start and after every so many seconds; infinite from where it diverged."""
     sim = xs.Simulator(thrown.robot, thrown.ground, integrator, dt, on_divergence="stop")
     sim.reset(thrown.q, thrown.v)
     each = 1 if every is None else round(every / dt)
-    found = [mechanical_energy(sim)]
+    found = [measure(sim)]
     for _ in range(round(duration / (each * dt))):
         sim.step(n=each)
-        found.append(np.inf if sim.diverged else mechanical_energy(sim))
+        found.append(np.inf if sim.diverged else measure(sim))
         if sim.diverged:
             break
     return np.array(found), sim
@@ -124,4 +133,5 @@ def rise(thrown, dt, duration, integrator=None, every=None):
 
 
 def true_rise(thrown, duration, dt=2e-6):
-    return rise(thrown, dt, duration, xs.RungeKutta4(), every=1e-3)
+    """Of the same law by Runge-Kutta, looked at often enough to see an impact."""
+    return rise(thrown, dt, duration, xs.RungeKutta4(), every=20e-6)
