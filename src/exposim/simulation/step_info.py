@@ -26,7 +26,7 @@ class StepInfo:
         events: Landings, lift-offs, slips and sticks that were located within the step.
         limited: More of them happened than are located in one step; the rest took effect up to a micro-step late.
         parts: In which the step was taken, so that no body turns by more than ``max_turn`` in one of them.
-        redone: Parts that turned out to be too long, and were taken again.
+        redone: Parts that turned out to be too long, or to have missed a landing, and were taken again.
         turn: Largest angle by which a body turned within a part [rad]; above ``max_turn`` where the most parts were
             not enough.
     """
