@@ -18,6 +18,7 @@ namespace {
 
 bool is_held(Mode mode) { return mode != Mode::kOpen && mode != Mode::kIdle; }
 
+
 /// What of a difference a strand feels: all of it, or only that along the normal.
 Vector3d felt(const Vector3d& difference, const Strand& strand, Mode mode) {
   const Vector3d& n = strand.motion.n;
