@@ -22,6 +22,7 @@ from exposim.contact.surfaces import HalfSpace, Surface
 from exposim.errors import (
     ContactWarning,
     ExposimError,
+    FolderInUse,
     InvalidArgument,
     MissingExtra,
     ModelParseError,
@@ -35,6 +36,8 @@ from exposim.errors import (
     UnknownScenario,
     UnreadableFile,
     UnsupportedModel,
+    UntrustedFile,
+    UnwritableFile,
 )
 from exposim.kernels import Pade
 from exposim.robots.known import KNOWN_ROBOTS
@@ -69,6 +72,7 @@ __all__ = [
     "ExplicitEuler",
     "Expo",
     "ExposimError",
+    "FolderInUse",
     "HalfSpace",
     "ImplicitEuler",
     "Integrator",
@@ -95,6 +99,8 @@ __all__ = [
     "UnknownScenario",
     "UnreadableFile",
     "UnsupportedModel",
+    "UntrustedFile",
+    "UnwritableFile",
     "controllers",
     "kernels",
     "load_robot",

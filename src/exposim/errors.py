@@ -46,6 +46,18 @@ class UnreadableFile(ExposimError, ValueError):
     """The file exists but is damaged, or is not what it should be."""
 
 
+class UnwritableFile(ExposimError, OSError):
+    """The file cannot be written; what was there before is still there."""
+
+
+class UntrustedFile(ExposimError, PermissionError):
+    """Code that a data file asks for, and that is not run unless the user names it."""
+
+
+class FolderInUse(ExposimError, BlockingIOError):
+    """Another process writes into the folder."""
+
+
 class StateMismatch(ExposimError, ValueError):
     """The state does not belong to this simulator."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from dataclasses import dataclass, fields
 from os import PathLike
 from pathlib import Path
@@ -15,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from exposim import _checks
 from exposim._checks import Array
+from exposim._npz import Archive
+from exposim._writing import writing
 from exposim.errors import InvalidArgument, UnknownFile, UnreadableFile
 from exposim.robots.robot import Robot
 from exposim.simulation.state import State
@@ -104,7 +104,7 @@ class Reference:
         contents: dict[str, Any] = {name: _smallest(getattr(self, name)) for name in _DIMENSIONS}
         contents["format"] = np.array(_FORMAT)
         contents["cycle"] = np.array(-1 if self.cycle is None else self.cycle)
-        with open(path, "wb") as file:  # given a name, NumPy would add an ending to it
+        with writing(Path(path)) as file:
             np.savez_compressed(file, **contents)
 
     @classmethod
@@ -265,12 +265,9 @@ def _smallest(array: Array) -> NDArray[Any]:
 
 
 def _read(path: Path) -> dict[str, NDArray[Any]]:
-    """All arrays of an archive."""
+    """The arrays of a reference that a file has."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            if damaged := archive.testzip():  # before anything in it is believed
-                raise ValueError(f"{damaged} is damaged")
-        with np.load(path, allow_pickle=False) as arrays:
-            return {name: np.asarray(arrays[name]) for name in arrays.files}
-    except (ValueError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-        raise UnreadableFile(f"{path} cannot be read: {error}; give what Reference.save wrote") from error
+        archive = Archive(path, "a reference motion")
+        return {name: archive[name] for name in ("format", *_DIMENSIONS, "cycle") if name in archive}
+    except UnreadableFile as error:
+        raise UnreadableFile(f"{path} cannot be read: {error}; give what Reference.save wrote") from None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import reprlib
+import sys
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from exposim.contact.materials import Material, NamedMaterial
 from exposim.contact.surfaces import HalfSpace, NamedSurface, Surface
@@ -33,13 +35,19 @@ class Record:
         """What :meth:`describe` described; further entries are ignored.
 
         Raises:
-            InvalidArgument: If a field is missing or unknown to this version.
+            InvalidArgument: If a field is missing, of another type, or unknown to this version.
         """
+        if not isinstance(described, Mapping):
+            raise InvalidArgument(f"{_short(described)} stands where {cls.__name__} should")
         hints = get_type_hints(cls)
-        try:
-            return cls(**{f.name: _build_field(hints[f.name], described[f.name]) for f in fields(cls)})  # type: ignore[arg-type]
-        except KeyError as missing:
-            raise InvalidArgument(f"{cls.__name__} has no {missing.args[0]!r}; it is of another version") from None
+        built: dict[str, Any] = {}
+        for f in fields(cls):  # type: ignore[arg-type]
+            if f.name not in described:
+                raise InvalidArgument(f"{cls.__name__} has no {f.name!r}; it is of another version")
+            built[f.name] = _build_field(hints[f.name], described[f.name])
+            if not _is_of(hints[f.name], built[f.name]):
+                raise InvalidArgument(f"{cls.__name__} has {_short(described[f.name])} for its {f.name!r}")
+        return cls(**built)
 
 
 def describe(value: Any) -> Any:
@@ -62,9 +70,10 @@ def describe(value: Any) -> Any:
 def build(described: Any) -> Any:
     """What :func:`describe` described, but for records, which say themselves what they are."""
     if isinstance(described, Mapping):
-        kind = _TYPES.get(described.get("type", ""))
+        name = described.get("type")
+        kind = _TYPES.get(name) if isinstance(name, str) else None
         if kind is None:
-            raise InvalidArgument(f"settings have a {described.get('type')!r}, which this version does not know")
+            raise InvalidArgument(f"settings have a {_short(name)}, which this version does not know")
         try:
             return kind(**{key: build(each) for key, each in described.items() if key != "type"})
         except TypeError:
@@ -72,6 +81,29 @@ def build(described: Any) -> Any:
                 f"settings have a {kind.__name__} with other fields than this version knows"
             ) from None
     return tuple(map(build, described)) if isinstance(described, list) else described
+
+
+def _short(described: Any) -> str:
+    """For messages, of what may be of any size."""
+    return reprlib.repr(described)
+
+
+def _is_of(kind: Any, value: Any) -> bool:
+    """Whether a value is what a field's type says; numbers are finite."""
+    if kind is Any:
+        return True
+    if kind is float:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    arguments, origin = get_args(kind), get_origin(kind)
+    if origin is tuple:
+        return isinstance(value, tuple) and all(_is_of(arguments[0], each) for each in value)
+    if origin is dict:
+        return isinstance(value, dict)
+    if arguments:  # one or the other
+        return any(_is_of(each, value) for each in arguments)
+    return isinstance(value, kind)
 
 
 def _build_field(kind: Any, described: Any) -> Any:

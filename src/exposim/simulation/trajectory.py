@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import io
 import json
-import os
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exposim._checks import Array
 from exposim._extras import load
+from exposim._npz import Archive, max_bytes
+from exposim._writing import make_parents, writing
 from exposim.contact.modes import OPEN, without_hold
 from exposim.errors import InvalidArgument, UnknownFile, UnreadableFile
 from exposim.simulation.header import Columns, ContactColumn, Outcome
+from exposim.simulation.records import Record
 from exposim.simulation.settings import RunSettings
 from exposim.simulation.state import STATE_FIELDS, State
 
@@ -40,6 +39,19 @@ ARRAYS: dict[str, tuple[tuple[str | int, ...], str]] = {
     "force": (("nc", 3), "f"),
 }
 _MEMORY = "memory/"  # before the names of arrays that a controller remembers
+MOST_HEADER_BYTES = 2**24  # four to a character; a run of Romeo has 60 kB
+
+R = TypeVar("R", bound=Record)
+
+
+class _Array(Protocol):
+    """What is checked of an array before its numbers are read."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
 
 
 class Trajectory:
@@ -86,8 +98,8 @@ class Trajectory:
         self.header = dict(header)
         self._arrays = arrays
         self.memory: Mapping[str, Array] = {} if memory is None else memory
-        if not isinstance(arrays, _LazyArrays):
-            _check_shapes({name: (array.shape, array.dtype.kind) for name, array in arrays.items()}, self.header)
+        if not isinstance(arrays, Archive):
+            _check_sizes(arrays, self.header)
 
     def __getattr__(self, name: str) -> NDArray[Any]:
         if name not in ARRAYS:
@@ -97,22 +109,22 @@ class Trajectory:
     @cached_property
     def settings(self) -> RunSettings:
         """What was simulated, and how: scenario, robot, ground, integrator, steps."""
-        return RunSettings.build(self.header["settings"])
+        return self._build(RunSettings, self.header["settings"])
 
     @cached_property
     def outcome(self) -> Outcome:
         """Whether it finished, or when and how it diverged."""
-        return Outcome.build(self.header["outcome"])
+        return self._build(Outcome, self.header["outcome"])
 
     @cached_property
     def columns(self) -> Columns:
         """Names of the entries of q, v and tau."""
-        return Columns.build(self.header["columns"])
+        return self._build(Columns, self.header["columns"])
 
     @cached_property
     def contacts(self) -> tuple[ContactColumn, ...]:
         """Which contacts the arrays have, in their order."""
-        return tuple(map(ContactColumn.build, self.header["contacts"]))
+        return tuple(self._build(ContactColumn, each) for each in self.header["contacts"])
 
     @property
     def active(self) -> NDArray[np.bool_]:
@@ -135,9 +147,28 @@ class Trajectory:
     def __repr__(self) -> str:
         return f"Trajectory({self.settings.scenario.name!r}, {len(self)} instants, {self.t[0]:g} to {self.t[-1]:g} s)"
 
+    @property
+    def file(self) -> Path | None:
+        """That it was loaded from, if it was."""
+        return self._arrays.path if isinstance(self._arrays, Archive) else None
+
+    def _build(self, kind: type[R], described: Any) -> R:
+        """What the header has of a kind."""
+        try:
+            return kind.build(described)
+        except Exception as error:  # the header may hold anything that JSON can
+            if self.file is None:
+                raise
+            raise UnreadableFile(f"the header of {self.file} is damaged, or of another version: {error}") from None
+
     def state(self, i: int = -1) -> State:
         """The complete state at an instant, for a simulator of the same robot and ground."""
-        return State(*(self._arrays[name][i] for name in STATE_FIELDS))
+        try:
+            return State(*(self._arrays[name][i] for name in STATE_FIELDS))
+        except InvalidArgument as error:
+            if self.file is None:
+                raise
+            raise UnreadableFile(f"{self.file} is damaged: instant {i}: {error}") from None
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row per instant, one named column per number; what contacts remember is left out."""
@@ -153,21 +184,24 @@ class Trajectory:
         return pd.DataFrame(columns)
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Writes a compressed file, all of it or nothing; the suffix is ``.npz``, whose arrays NumPy reads too."""
+        """Writes a compressed file, all of it or nothing; the suffix is ``.npz``, whose arrays NumPy reads too.
+
+        Raises:
+            UnwritableFile: If there is no space, for example; what was there before is then still there.
+        """
         target = Path(path)
         if target.suffix != ".npz":
             raise InvalidArgument(f"path is {target}; give a name that ends in .npz")
-        target.parent.mkdir(parents=True, exist_ok=True)
         contents = {name: self._arrays[name] for name in ARRAYS}
         contents |= {_MEMORY + name: np.asarray(array) for name, array in self.memory.items()}
         contents["header"] = np.array(json.dumps(self.header, ensure_ascii=False))
-        unfinished = target.with_name(f"{target.name}.{os.getpid()}.part")
-        try:
-            with unfinished.open("wb") as stream:
-                np.savez_compressed(stream, allow_pickle=False, **contents)
-            unfinished.replace(target)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        make_parents(target)
+        with writing(target) as stream:
+            np.savez_compressed(stream, allow_pickle=False, **contents)
+            if sum(array.nbytes for array in contents.values()) > max_bytes(stream.tell()):
+                stream.seek(0)  # a long rest packs so well that it could not be told from a file made to do harm
+                stream.truncate()
+                np.savez(stream, allow_pickle=False, **contents)
         return target
 
     @classmethod
@@ -176,119 +210,79 @@ class Trajectory:
 
         Raises:
             UnknownFile: If there is none.
-            UnreadableFile: If it is damaged, or not a trajectory, or of a newer format.
+            UnreadableFile: If it is damaged, or not a trajectory, or of a newer format; also later, where the damage
+                is in an array or in the settings.
         """
         file = Path(path)
         if not file.is_file():
             raise UnknownFile(f"there is no file {file}")
-        lazy = _LazyArrays(file)
-        header = lazy.header()
-        _check_shapes(lazy.shapes(), header, f"{file} is damaged: ")
-        memory = {name.removeprefix(_MEMORY): lazy[name] for name in lazy if name.startswith(_MEMORY)}
-        return cls(lazy, header, memory)
+        arrays = Archive(file, "a trajectory of exposim")
+        header = _header_of(arrays)
+        _check_sizes({name: arrays.describe(name) for name in ARRAYS if name in arrays}, header, f"{file} is damaged: ")
+        return cls(arrays, header, _Memory(arrays))
 
 
-class _LazyArrays(Mapping[str, "NDArray[Any]"]):
-    """The arrays of a file, each read at first use and kept."""
+class _Memory(Mapping[str, "NDArray[Any]"]):
+    """What a controller remembers, read from a file when it is looked at."""
 
-    def __init__(self, path: Path):
-        self._path = path
-        self._version = self._stat()
-        self._read: dict[str, NDArray[Any]] = {}
-        try:
-            with zipfile.ZipFile(path) as archive:
-                self._names = [name.removesuffix(".npy") for name in archive.namelist()]
-        except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-            raise UnreadableFile(f"{path} is not a trajectory of exposim, or is damaged: {error}") from None
+    def __init__(self, arrays: Archive):
+        self._arrays = arrays
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        if name not in self._read:
-            array = np.lib.format.read_array(io.BytesIO(self._bytes(name)), allow_pickle=False)
-            array.flags.writeable = False
-            self._read[name] = array
-        return self._read[name]
+        if _MEMORY + name not in self._arrays:
+            raise KeyError(name)
+        return self._arrays[_MEMORY + name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return (name.removeprefix(_MEMORY) for name in self._arrays if name.startswith(_MEMORY))
 
     def __len__(self) -> int:
-        return len(self._names)
-
-    def header(self) -> dict[str, Any]:
-        foreign = f"{self._path} is not a trajectory of exposim"
-        if "header" not in self._names:
-            raise UnreadableFile(f"{foreign}: it has no header")
-        try:
-            header = json.loads(str(self["header"]))
-        except ValueError:
-            raise UnreadableFile(f"{foreign}: its header is not JSON") from None
-        if not isinstance(header, dict) or header.get("format") != FORMAT:
-            raise UnreadableFile(foreign)
-        version = header.get("format_version")
-        if version != FORMAT_VERSION:
-            older = isinstance(version, int) and version < FORMAT_VERSION
-            remedy = "open it with that one, or run it again" if older else "update exposim"
-            raise UnreadableFile(
-                f"{self._path} has format {version!r}, written by exposim {header.get('exposim')}; this version reads "
-                f"format {FORMAT_VERSION}: {remedy}"
-            )
-        return header
-
-    def shapes(self) -> dict[str, tuple[tuple[int, ...], str]]:
-        """Shape and kind of every array, without reading it."""
-        result: dict[str, tuple[tuple[int, ...], str]] = {}
-        with zipfile.ZipFile(self._path) as archive:
-            for name in ARRAYS.keys() & self._names:
-                try:
-                    with archive.open(name + ".npy") as stream:
-                        version = np.lib.format.read_magic(stream)
-                        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else None
-                        shape, _, dtype = (read or np.lib.format.read_array_header_2_0)(stream)
-                except (OSError, ValueError, zipfile.BadZipFile, zlib.error) as error:
-                    raise UnreadableFile(f"{self._path} is damaged: {name}: {error}") from None
-                result[name] = (shape, dtype.kind)
-        return result
-
-    def _bytes(self, name: str) -> bytes:
-        if self._stat() != self._version:
-            raise UnreadableFile(f"{self._path} has changed since it was opened; load it again")
-        if name not in self._names:
-            raise UnreadableFile(f"{self._path} is damaged: it has no {name!r}")
-        try:
-            with zipfile.ZipFile(self._path) as archive:
-                return archive.read(name + ".npy")
-        except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
-            raise UnreadableFile(f"{self._path} is damaged: {name}: {error}") from None
-
-    def _stat(self) -> tuple[int, int]:
-        try:
-            found = self._path.stat()
-        except OSError as error:
-            raise UnreadableFile(f"{self._path} cannot be read: {error.strerror}") from None
-        return found.st_mtime_ns, found.st_size
+        return sum(1 for _ in self)
 
 
-def _check_shapes(
-    shapes: Mapping[str, tuple[tuple[int, ...], str]], header: Mapping[str, Any], prefix: str = ""
-) -> None:
+def _header_of(arrays: Archive) -> dict[str, Any]:
+    foreign = f"{arrays.path} is not a trajectory of exposim"
+    if "header" not in arrays:
+        raise UnreadableFile(f"{foreign}: it has no header")
+    text = arrays.describe("header")
+    if text.shape != () or text.dtype.kind != "U" or text.size > MOST_HEADER_BYTES:
+        raise UnreadableFile(f"{foreign}: its header is not a text of at most {MOST_HEADER_BYTES} bytes")
+    try:
+        header = json.loads(str(arrays["header"]))
+    except (ValueError, RecursionError):
+        raise UnreadableFile(f"{foreign}: its header is not JSON") from None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise UnreadableFile(foreign)
+    version = header.get("format_version")
+    if version != FORMAT_VERSION:
+        older = isinstance(version, int) and version < FORMAT_VERSION
+        remedy = "open it with that one, or run it again" if older else "update exposim"
+        raise UnreadableFile(
+            f"{arrays.path} has format {version!r}, written by exposim {header.get('exposim')}; this version reads "
+            f"format {FORMAT_VERSION}: {remedy}"
+        )
+    return header
+
+
+def _check_sizes(arrays: Mapping[str, _Array], header: Mapping[str, Any], prefix: str = "") -> None:
     """Every array has as many instants as t and as many columns as the header names."""
     try:
-        columns = header["columns"]
-        sizes = {"nq": len(columns["q"]), "nv": len(columns["v"]), "nu": len(columns["tau"])}
-        sizes["nc"] = len(header["contacts"])
-        _ = [header["outcome"][f.name] for f in fields(Outcome)], [c["name"] for c in header["contacts"]]
-        _ = [header["settings"][f.name] for f in fields(RunSettings)]
-    except (KeyError, TypeError):
+        columns, contacts = Columns.build(header["columns"]), list(map(ContactColumn.build, header["contacts"]))
+        steps = Outcome.build(header["outcome"]).steps
+        _ = [header["settings"][f.name] for f in fields(RunSettings)]  # which are built when they are looked at
+    except Exception:  # the header may hold anything that JSON can
         raise UnreadableFile(f"{prefix}its header lacks the settings or the names of the columns") from None
-    if missing := ARRAYS.keys() - shapes.keys():
+    sizes = {"nq": len(columns.q), "nv": len(columns.v), "nu": len(columns.tau), "nc": len(contacts)}
+    if missing := ARRAYS.keys() - arrays.keys():
         raise UnreadableFile(f"{prefix}it has no {', '.join(sorted(missing))}")
-    instants = shapes["t"][0][:1]
+    instants = arrays["t"].shape[:1]
     for name, (axes, kind) in ARRAYS.items():
         wanted = (*instants, *(axis if isinstance(axis, int) else sizes[axis] for axis in axes))
-        if shapes[name] != (wanted, kind) or not instants or instants[0] == 0:
-            raise UnreadableFile(
-                f"{prefix}{name} has shape {shapes[name][0]} and kind {shapes[name][1]!r}, not {wanted} and {kind!r}"
-            )
+        shape, dtype = arrays[name].shape, arrays[name].dtype
+        if (shape, dtype.kind) != (wanted, kind) or dtype.itemsize > 8 or not instants or instants[0] == 0:
+            raise UnreadableFile(f"{prefix}{name} has shape {shape} and type {dtype}, not {wanted} and kind {kind!r}")
+    if steps < instants[0] - 1:
+        raise UnreadableFile(f"{prefix}it has {instants[0]} instants of {steps} steps")
 
 
 def _labels(contacts: tuple[ContactColumn, ...]) -> list[str]:
