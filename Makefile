@@ -9,7 +9,7 @@ DEVELOPMENT := --config-settings=cmake.define.EXPOSIM_DEVELOPMENT=ON
 .PHONY: demo paper test test-all check format stubs clean
 
 demo: $(VENV)/.built-all  ## Solo12 trots: a summary, plots, and a replay to open in a browser
-	$(RUN)exposim run solo-trot --output results/solo-trot
+	$(RUN)exposim run solo-trot --output results/solo-trot --overwrite
 
 paper: $(VENV)/.built-all  ## Every figure and table of the paper, and its claims held against them
 	$(RUN)python -m paper

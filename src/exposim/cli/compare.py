@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import importlib
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +15,11 @@ import numpy as np
 import pinocchio as pin
 import typer
 
+from exposim._writing import writing
 from exposim.analysis.summary import Summary
 from exposim.cli import options
 from exposim.cli.console import Status, complain, out, say
-from exposim.cli.folders import default_folder, make_folder
+from exposim.cli.folders import default_folder, latest, next_free, occupied
 from exposim.cli.plan import Flags, Plan, plan
 from exposim.cli.schemes import label, parse_scheme
 from exposim.cli.simulate import Interruption, progress_bar, simulate
@@ -55,7 +57,9 @@ def command(
     robot: options.RobotName = None,
     contacts: options.Contacts = None,
     option: options.ScenarioOption = None,
+    scenario_file: options.ScenarioFile = None,
     output: options.CompareOutput = None,
+    overwrite: options.CompareOverwrite = False,
 ) -> None:
     """Simulate a scenario by several integrators, side by side.
 
@@ -71,10 +75,25 @@ def command(
         contacts=contacts,
         option=option,
     )
-    base = plan(scenario, flags)
+    base = plan(scenario, flags, scenario_file)
     runs = _runs(base, integrators)
-    folder = output or default_folder(f"{base.scenario.name}-compare")
-    make_folder(folder)
+    folder = output or _folder(base, overwrite)
+    with occupied(folder, (TABLE, PLOT)):
+        if (folder / TABLE).exists() and not overwrite:
+            raise InvalidArgument(f"{folder} holds a comparison; replace it with --overwrite, or give another --output")
+        _compare(base, runs, folder)
+    raise typer.Exit(Status.WELL)
+
+
+def _folder(base: Plan, overwrite: bool) -> Path:
+    """The last of results/<scenario>-compare, …-2, …, or a new one if that holds a comparison."""
+    folder = default_folder(f"{base.scenario.name}-compare")
+    last = latest(folder)
+    return next_free(folder) if (last / TABLE).exists() and not overwrite else last
+
+
+def _compare(base: Plan, runs: Mapping[str, Run], folder: Path) -> None:
+    """Simulates all, prints the table and writes it down."""
     with Interruption() as interruption, progress_bar() as progress:
         for name, run in runs.items():
             simulate(run, progress, name, interruption)
@@ -97,7 +116,6 @@ def command(
     for name, summary in summaries.items():
         if summary.complaints and summary.stable:
             say(f"{name}: {'; '.join(summary.complaints)}", "yellow")
-    raise typer.Exit(Status.WELL)
 
 
 def difference(robot: Robot, one: Trajectory, other: Trajectory) -> Difference:
@@ -157,7 +175,9 @@ def _write_table(summaries: Mapping[str, Summary], differences: Mapping[str, Dif
         row["complaints"] = "; ".join(summary.complaints)
         apart = {f"difference_{key}": value for key, value in dataclasses.asdict(differences[name]).items()}
         rows.append(row | measures | apart)
-    with path.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, list(dict.fromkeys(key for row in rows for key in row)))
-        writer.writeheader()
-        writer.writerows(rows)
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, list(dict.fromkeys(key for row in rows for key in row)))
+    writer.writeheader()
+    writer.writerows(rows)
+    with writing(path) as stream:
+        stream.write(text.getvalue().encode())

@@ -36,7 +36,9 @@ IntegratorName = Annotated[str | None, option("--integrator", "NAME", SCHEME, _w
 KernelName = Annotated[
     str | None, option("--kernel", "NAME", SCHEME, f"Of {PaperExpo.name}: {_with_default(KERNELS, 'auto')}")
 ]
-Dt = Annotated[str | None, option("--dt", "TIME", SCHEME, "Time step [s]: 2ms, 1/8ms, 250us")]
+Dt = Annotated[
+    str | None, option("--dt", "TIME", SCHEME, "Time step [s]: 2ms, 1/8ms, 250us; from 1 on only with a unit")
+]
 Duration = Annotated[str | None, option("--duration", "TIME", SCHEME, "Simulated time [s]: 5s, 500ms")]
 Stiffness = Annotated[
     str | None,
@@ -59,12 +61,25 @@ ScenarioOption = Annotated[
     list[str] | None,
     option("--option", "KEY=VALUE", SCENARIO, "Another option of the scenario, as often as needed: height=20cm"),
 ]
+ScenarioFile = Annotated[
+    Path | None,
+    option(
+        "--scenario-file",
+        "FILE",
+        SCENARIO,
+        "The .py file that made saved results, which is then run wherever it is and whatever is in it now; without, "
+        "it is run only if it has not changed and is in their folder or in the working directory",
+    ),
+]
 RecordEvery = Annotated[
     int | None, option("--record-every", "N", OUTPUT, "Record one in so many steps (default: about 1 kHz)")
 ]
-Output = Annotated[Path | None, option("--output", "FOLDER", OUTPUT, "Default: results/<scenario>")]
+Output = Annotated[
+    Path | None,
+    option("--output", "FOLDER", OUTPUT, "Default: results/<scenario>, or with a number if that holds a finished run"),
+]
 Resume = Annotated[bool, option("--resume", None, OUTPUT, "Go on with the unfinished run in the folder")]
-Overwrite = Annotated[bool, option("--overwrite", None, OUTPUT, "Replace an unfinished run")]
+Overwrite = Annotated[bool, option("--overwrite", None, OUTPUT, "Replace the run in the folder, finished or not")]
 NoReplay = Annotated[bool, option("--no-replay", None, OUTPUT, "Write no replay.html")]
 Autosave = Annotated[str, typer.Option("--autosave", hidden=True, help="Time between two saves [s]")]
 Integrators = Annotated[
@@ -77,4 +92,7 @@ Integrators = Annotated[
         "(default: expo,explicit-euler)",
     ),
 ]
-CompareOutput = Annotated[Path | None, option("--output", "FOLDER", OUTPUT, "Default: results/<scenario>-compare")]
+CompareOutput = Annotated[
+    Path | None, option("--output", "FOLDER", OUTPUT, "Default: results/<scenario>-compare, or with a number")
+]
+CompareOverwrite = Annotated[bool, option("--overwrite", None, OUTPUT, "Replace the comparison in the folder")]

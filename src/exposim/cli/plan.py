@@ -9,7 +9,7 @@ from typing import Any
 
 from exposim import scenarios
 from exposim.cli.console import note
-from exposim.cli.quantities import DAMPING, NUMBER, STIFFNESS, TIME, parse, parse_option, parse_pair
+from exposim.cli.quantities import DAMPING, NUMBER, STIFFNESS, TIME, parse, parse_option, parse_pair, parse_step
 from exposim.cli.schemes import integrator_of
 from exposim.errors import InvalidArgument, UnknownFile
 from exposim.scenarios import Run, Scenario
@@ -54,7 +54,7 @@ class Flags:
         if friction is not None:
             material["friction"] = parse("friction", friction, NUMBER, least=0.0)
         return cls(
-            dt=None if dt is None else parse("dt", dt, TIME, above=0.0),
+            dt=None if dt is None else parse_step(dt),
             duration=None if duration is None else parse("duration", duration, TIME, above=0.0),
             material=material,
             options=_options(robot, contacts, option or []),
@@ -83,27 +83,31 @@ class Plan:
         return Run(self.scenario, self.integrator, **self.settings)
 
 
-def plan(scenario: str, flags: Flags) -> Plan:
-    """What a scenario's name, a Python file or a saved trajectory and the flags ask for."""
+def plan(scenario: str, flags: Flags, file: Path | None = None) -> Plan:
+    """What a scenario's name, a Python file or a saved trajectory and the flags ask for.
+
+    Args:
+        scenario: Which.
+        flags: What was typed besides.
+        file: The Python file that makes the scenario of a saved trajectory, if it was named.
+    """
     source = _saved(scenario)
     if source is not None:
-        return plan_again(Trajectory.load(source), flags, source)
+        return plan_again(Trajectory.load(source), flags, file, source)
+    if file is not None:
+        raise InvalidArgument(f"--scenario-file is for saved results, and {scenario} is none; leave it out")
     settings = {"dt": flags.dt, "duration": flags.duration, "record_every": flags.record_every}
     made = _on_material(scenarios.get(scenario, **flags.options), flags)
     return Plan(made, integrator_of(flags.integrator, flags.kernel, Expo()), settings)
 
 
-def plan_again(trajectory: Trajectory, flags: Flags, source: Path | None = None) -> Plan:
+def plan_again(trajectory: Trajectory, flags: Flags, file: Path | None = None, source: Path | None = None) -> Plan:
     """The run that made a trajectory, but for what the flags change."""
     saved = trajectory.settings
     origin = saved.scenario.origin
-    if flags.options and origin is not None:  # perhaps another robot: it does not start from the saved posture
-        made = scenarios.get(origin.address, **{**origin.options, **flags.options})
-        made = made.replace(ground=saved.ground, duration=saved.duration)
-    else:
-        made = scenarios.of(trajectory)
+    made = scenarios.of(trajectory, file, flags.options)
     if origin is not None and made.origin is not None and made.origin.sha256 != origin.sha256:
-        note(f"{origin.file} has changed since the run was saved")
+        note(f"{file} is not what {origin.file} was when the run was saved")
     settings: dict[str, Any] = {"dt": saved.dt, "duration": saved.duration}
     settings["record_every"] = saved.record_every if flags.dt is None else None
     settings |= {name: value for name in settings if (value := getattr(flags, name)) is not None}

@@ -64,6 +64,15 @@ _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?"
 _QUANTITY = re.compile(rf"\s*(?P<number>{_NUMBER})(?:\s*/\s*(?P<divisor>{_NUMBER}))?\s*(?P<unit>[^\d\s].*?)?\s*")
 
 
+def parse_step(text: str) -> float:
+    """A time step [s]. A whole number of seconds is not meant where no unit says so: ``5`` is refused, ``5s`` is not."""
+    step = parse("dt", text, TIME, above=0.0)
+    if step >= 1.0 and _QUANTITY.fullmatch(text)["unit"] is None:  # type: ignore[index]  # it has been read
+        bare = text.strip()
+        raise InvalidArgument(f"dt is {text!r}, which has no unit; give one, such as {bare}ms or {bare}s")
+    return step
+
+
 def parse(
     name: str, text: str, dimension: Dimension, *, above: float | None = None, least: float | None = None
 ) -> float:

@@ -4,27 +4,44 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from exposim.cli.console import note
 from exposim.cli.plan import TRAJECTORY, Flags, plan_again
 from exposim.cli.quantities import show_time
 from exposim.cli.schemes import label
 from exposim.errors import InvalidArgument, UnreadableFile
 from exposim.scenarios import SCENARIOS, Run
+from exposim.scenarios.files import ScenarioFile
 from exposim.simulation.settings import RunSettings
 from exposim.simulation.trajectory import Trajectory
 
 
-def resume(scenario: str, folder: Path, flags: Flags) -> Run:
+def find_run(folder: Path) -> Path:
+    """The run in a folder."""
+    path = folder / TRAJECTORY
+    if not path.is_file():
+        raise InvalidArgument(f"there is no run in {folder} to go on with; leave out --resume to begin one")
+    return path
+
+
+def resume(scenario: str, folder: Path, flags: Flags, file: Path | None = None) -> Run:
     """The run in a folder, where it stopped.
+
+    Args:
+        scenario: Which is meant: its name, its Python file, or the folder or trajectory itself.
+        folder: That holds the run.
+        flags: What was typed besides.
+        file: The Python file that makes the scenario, if it was named besides.
 
     Raises:
         InvalidArgument: If there is none, or it is another one than the flags say, or it diverged.
     """
-    path = folder / TRAJECTORY
-    if not path.is_file():
-        raise InvalidArgument(f"there is no run in {folder} to go on with; leave out --resume to begin one")
-    trajectory = Trajectory.load(path)
+    trajectory = Trajectory.load(find_run(folder))
+    if scenario.endswith(".py"):
+        if file is not None:
+            raise InvalidArgument(f"--scenario-file is for saved results, and {scenario} is none; leave it out")
+        file = Path(scenario)
     _check_scenario(scenario, trajectory, folder)
-    planned = plan_again(trajectory, flags)
+    planned = plan_again(trajectory, flags, file)
     _check_settings(planned.start().settings, trajectory.settings, flags, folder)
     if trajectory.outcome.diverged_at is not None:
         raise InvalidArgument(
@@ -35,19 +52,35 @@ def resume(scenario: str, folder: Path, flags: Flags) -> Run:
 
 
 def refuse_to_replace(path: Path, overwrite: bool) -> None:
-    """An unfinished run is not lost by mistake; a finished or diverged one can be made again."""
+    """A run is not lost by mistake; only one that diverged makes room for the next."""
     if overwrite or not path.exists():
         return
     try:
         trajectory = Trajectory.load(path)
+        outcome, settings = trajectory.outcome, trajectory.settings
+        last = float(trajectory.t[-1])
     except UnreadableFile as error:
         raise InvalidArgument(f"{error}; replace it with --overwrite, or give another --output") from None
-    outcome = trajectory.outcome
-    if not outcome.finished and outcome.diverged_at is None:
+    if outcome.diverged_at is not None:
+        note(f"replaces the run in {path.parent} that diverged at {outcome.diverged_at:g} s")
+    elif outcome.finished:
         raise InvalidArgument(
-            f"{path.parent} holds an unfinished run, {trajectory.t[-1]:g} of {trajectory.settings.duration:g} s; "
+            f"{path.parent} holds a finished run of {settings.scenario.name}, {last:g} s; "
+            f"replace it with --overwrite, or give another --output"
+        )
+    else:
+        raise InvalidArgument(
+            f"{path.parent} holds an unfinished run, {last:g} of {settings.duration:g} s; "
             f"go on with --resume, or replace it with --overwrite"
         )
+
+
+def holds_finished_run(path: Path) -> bool:
+    """Whether there is a trajectory with nothing left to do."""
+    try:
+        return path.is_file() and Trajectory.load(path).outcome.finished
+    except UnreadableFile:
+        return False
 
 
 def _check_scenario(scenario: str, trajectory: Trajectory, folder: Path) -> None:
@@ -56,7 +89,8 @@ def _check_scenario(scenario: str, trajectory: Trajectory, folder: Path) -> None
     if scenario in SCENARIOS:
         same = origin is not None and origin.file is None and origin.name == scenario
     elif scenario.endswith(".py"):
-        same = origin is not None and origin.file is not None and Path(origin.file) == Path(scenario).resolve()
+        file = ScenarioFile.read(scenario)
+        same = origin is not None and (origin.file == str(file.path) or origin.sha256 == file.sha256)
     else:
         given = Path(scenario)
         same = (given if given.is_dir() else given.parent).resolve() == folder.resolve()

@@ -11,13 +11,14 @@ from typing import Any
 import typer
 
 from exposim import scenarios
+from exposim._writing import writing
 from exposim.analysis.summary import Summary
 from exposim.cli import options
 from exposim.cli.console import Status, complain, out, say
-from exposim.cli.folders import clear, default_folder, make_folder
+from exposim.cli.folders import clear, default_folder, is_numbered, latest, next_free, occupied
 from exposim.cli.plan import TRAJECTORY, Flags, Plan, find_trajectory, plan
 from exposim.cli.quantities import TIME, parse, show_time
-from exposim.cli.resume import refuse_to_replace, resume
+from exposim.cli.resume import find_run, holds_finished_run, refuse_to_replace, resume
 from exposim.cli.schemes import label
 from exposim.cli.simulate import Interruption, progress_bar, simulate, undisturbed
 from exposim.cli.tables import summary_table
@@ -26,6 +27,7 @@ from exposim.scenarios import Run
 from exposim.simulation.trajectory import Trajectory
 
 SUMMARY, REPLAY, PLOTS = "summary.json", "replay.html", ("motion.png", "torques.png", "forces.png")
+FILES = (TRAJECTORY, SUMMARY, REPLAY, *PLOTS)
 
 
 def command(
@@ -40,6 +42,7 @@ def command(
     robot: options.RobotName = None,
     contacts: options.Contacts = None,
     option: options.ScenarioOption = None,
+    scenario_file: options.ScenarioFile = None,
     output: options.Output = None,
     record_every: options.RecordEvery = None,
     resume_: options.Resume = False,
@@ -49,7 +52,8 @@ def command(
 ) -> None:
     """Simulate a scenario; write trajectory, summary, plots and replay.
 
-    What is not given is as the scenario has it. An interrupted run (Ctrl-C) is saved and goes on with --resume.
+    What is not given is as the scenario has it. An interrupted run (Ctrl-C) is saved and goes on with --resume. A
+    finished run is not replaced: the next of the same name goes into a folder with a number.
     """
     flags = Flags.parse(
         dt=dt,
@@ -69,18 +73,21 @@ def command(
         raise InvalidArgument("--resume goes on with a run and --overwrite replaces it; give one of them")
     if resume_:
         folder = output or _folder_to_resume(scenario, flags)
-        run = resume(scenario, folder, flags)
-        if run.done:
-            say(f"{folder} holds a finished run of {run.t:g} s; a longer --duration extends it")
-            return
-    else:
-        what = plan(scenario, flags)
-        folder = output or _folder(what)
+        find_run(folder)
+        with occupied(folder, FILES):
+            run = resume(scenario, folder, flags, scenario_file)
+            if run.done:
+                say(f"{folder} holds a finished run of {run.t:g} s; a longer --duration extends it")
+                return
+            _simulate(run, folder, save_every)
+            raise typer.Exit(_report(run, folder, replay=not no_replay))
+    what = plan(scenario, flags, scenario_file)
+    run = what.start()
+    folder = output or _folder(what, overwrite)
+    with occupied(folder, FILES):
         refuse_to_replace(folder / TRAJECTORY, overwrite)
-        run = what.start()
-    make_folder(folder)
-    _simulate(run, folder, save_every)
-    raise typer.Exit(_report(run, folder, replay=not no_replay))
+        _simulate(run, folder, save_every)
+        raise typer.Exit(_report(run, folder, replay=not no_replay))
 
 
 def _simulate(run: Run, folder: Path, save_every: float) -> None:
@@ -121,7 +128,8 @@ def _report(run: Run, folder: Path, *, replay: bool) -> Status:
     """Writes summary, plots and replay, prints the table and where everything is."""
     trajectory = run.trajectory
     summary = Summary.of(run.scenario, trajectory, run)
-    (folder / SUMMARY).write_text(summary.to_json(), encoding="utf-8")
+    with writing(folder / SUMMARY) as stream:
+        stream.write(summary.to_json().encode())
     out().print(summary_table(summary, f"{summary.scenario}, {summary.robot}, {show_time(summary.simulated)}"))
     written = {"trajectory": [TRAJECTORY], "summary": [SUMMARY], "plots": _plot(trajectory, run, folder)}
     if replay:
@@ -150,18 +158,20 @@ def _plot(trajectory: Trajectory, run: Run, folder: Path) -> list[str]:
     return list(made)
 
 
-def _folder(what: Plan) -> Path:
-    """results/<scenario>, but beside the saved run that it repeats."""
+def _folder(what: Plan, overwrite: bool) -> Path:
+    """The last of results/<scenario>, results/<scenario>-2, …, or a new one if that holds a finished run."""
     folder = default_folder(what.scenario.name)
-    if what.source is not None and what.source.parent.resolve() == folder.resolve():
-        return folder.with_name(folder.name + "-again")
-    return folder
+    source = None if what.source is None else what.source.parent.resolve()
+    if source is not None and is_numbered(source, folder.resolve()):
+        folder = folder.with_name(source.name + "-again")  # beside what it comes from
+    last = latest(folder)
+    return last if overwrite or not holds_finished_run(last / TRAJECTORY) else next_free(folder)
 
 
 def _folder_to_resume(scenario: str, flags: Flags) -> Path:
-    """The folder that a run of that scenario is in by default."""
+    """The folder that the last run of that scenario is in by default."""
     if scenario in scenarios.SCENARIOS:
-        return default_folder(scenario)
+        return latest(default_folder(scenario))
     if scenario.endswith(".py"):
-        return default_folder(scenarios.get(scenario, **flags.options).name)
+        return latest(default_folder(scenarios.get(scenario, **flags.options).name))
     return find_trajectory(scenario).parent

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from dataclasses import dataclass
 
-from exposim.cli.quantities import TIME, parse, show_time
+from exposim.cli.quantities import parse_step, show_time
 from exposim.errors import InvalidArgument, did_you_mean
 from exposim.kernels import ContactKernel, Pade
 from exposim.simulation.integrators import SCHEMES, Expo, Integrator, PaperExpo, RungeKutta4
@@ -63,7 +63,7 @@ def parse_scheme(text: str) -> Scheme:
     if found is None:
         raise InvalidArgument(f"integrator is {text!r}; give integrator[:kernel][@step], such as paper-expo:pade3@2ms")
     name, kernel, dt = found.groups()
-    step = None if dt is None else parse("dt", dt, TIME, above=0.0)
+    step = None if dt is None else parse_step(dt)
     return Scheme(integrator_of(name, kernel, Expo()), step)
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import importlib.util
 import inspect
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from exposim.errors import InvalidArgument, UnknownFile, UnknownScenario, did_you_mean
+from exposim.errors import InvalidArgument, UnknownScenario, did_you_mean
+from exposim.scenarios.files import ScenarioFile
 from exposim.scenarios.measures import Judgement, judge_upright
 from exposim.scenarios.run import Run
 from exposim.scenarios.scenario import Controller, Scenario
@@ -46,11 +44,70 @@ def get(scenario: str | PathLike[str], **options: Any) -> Scenario:
     """A scenario by its name, or from a Python file that has a function ``scenario`` returning one.
 
     Args:
-        scenario: A name such as ``"solo-trot"``, or the path of a ``.py`` file.
+        scenario: A name such as ``"solo-trot"``, or the path of a ``.py`` file, which is run.
         options: Arguments of the function that makes it, numbers and texts; ``drop`` for example takes ``robot``.
     """
-    module, file = _module_of(scenario)
-    make = _maker_of(module, scenario)
+    return _make(scenario, ScenarioFile.read(str(scenario)) if _is_file(scenario) else None, options)
+
+
+def of(
+    trajectory: Trajectory, file: str | PathLike[str] | None = None, options: Mapping[str, Any] | None = None
+) -> Scenario:
+    """The scenario that made a trajectory, to run it again or resume it; see also ``trajectory.settings``.
+
+    A Python file that a saved trajectory names is run only if it is what it was, by its checksum, and is in the
+    trajectory's folder or in the working directory (or below).
+
+    Args:
+        trajectory: That was made.
+        file: The Python file that makes the scenario, wherever it is and whatever is in it now.
+        options: Of the scenario, where they shall differ; it then starts as the scenario says, not as it did.
+
+    Raises:
+        UntrustedFile: If the trajectory names a file that has changed or is elsewhere; nothing of it has been run.
+    """
+    settings = trajectory.settings
+    origin = settings.scenario.origin
+    if origin is None:
+        raise InvalidArgument(
+            f"scenario {settings.scenario.name!r} was made in Python, not found by its name or in a file; "
+            f"give the scenario itself"
+        )
+    made = _make(origin.address, _file_of(trajectory, origin, file), {**origin.options, **(options or {})})
+    if options:  # perhaps another robot: it does not start from the saved posture
+        return made.replace(ground=settings.ground, duration=settings.duration)
+    return made.replace(
+        ground=settings.ground,
+        q0=settings.q0,
+        v0=settings.v0,
+        duration=settings.duration,
+    )
+
+
+def describe(scenario: str | PathLike[str]) -> str:
+    """One line about a scenario, without making it."""
+    module = ScenarioFile.read(str(scenario)).run() if _is_file(scenario) else _known(str(scenario))
+    return (module.__doc__ or "").strip().partition("\n")[0]
+
+
+def _is_file(scenario: str | PathLike[str]) -> bool:
+    return str(scenario).endswith(".py")
+
+
+def _file_of(trajectory: Trajectory, origin: Origin, named: str | PathLike[str] | None) -> ScenarioFile | None:
+    """The Python file to run, if the trajectory was made by one."""
+    if origin.file is None:
+        if named is not None:
+            raise InvalidArgument(f"file is {str(named)!r}, but the run is of {origin.name}; leave it out")
+        return None
+    if named is not None:
+        return ScenarioFile.read(str(named))
+    folders = None if trajectory.file is None else (trajectory.file.parent, Path())
+    return ScenarioFile.of(origin, folders)
+
+
+def _make(scenario: str | PathLike[str], file: ScenarioFile | None, options: Mapping[str, Any]) -> Scenario:
+    make = _maker_of(_known(str(scenario)) if file is None else file.run(), scenario)
     known = inspect.signature(make).parameters
     takes_any = any(option.kind is inspect.Parameter.VAR_KEYWORD for option in known.values())
     if not takes_any and (unknown := [option for option in options if option not in known]):
@@ -67,61 +124,22 @@ def get(scenario: str | PathLike[str], **options: Any) -> Scenario:
         raise InvalidArgument(f"{scenario}: scenario() returned a {type(made).__name__}; return an exposim Scenario")
     origin = Origin(
         name=str(scenario) if file is None else made.name,
-        file=None if file is None else str(file),
-        sha256=None if file is None else hashlib.sha256(file.read_bytes()).hexdigest(),
-        options=options,
+        file=None if file is None else str(file.path),
+        sha256=None if file is None else file.sha256,
+        options=dict(options),
     )
     return made.replace(origin=origin)
 
 
-def of(trajectory: Trajectory) -> Scenario:
-    """The scenario that made a trajectory, to run it again or resume it; see also ``trajectory.settings``."""
-    settings = trajectory.settings
-    origin = settings.scenario.origin
-    if origin is None:
-        raise InvalidArgument(
-            f"scenario {settings.scenario.name!r} was made in Python, not found by its name or in a file; "
-            f"give the scenario itself"
+def _known(name: str) -> ModuleType:
+    """The module of one of exposim's own scenarios; never a file."""
+    if name not in SCENARIOS:
+        near = did_you_mean(name, SCENARIOS)
+        raise UnknownScenario(
+            f"scenario {name!r} is not known{near or '.'} Known ones: {', '.join(SCENARIOS)}; "
+            f"your own is the path of a .py file with a function scenario()"
         )
-    made = get(origin.address, **origin.options)
-    return made.replace(
-        ground=settings.ground,
-        q0=settings.q0,
-        v0=settings.v0,
-        duration=settings.duration,
-    )
-
-
-def describe(scenario: str | PathLike[str]) -> str:
-    """One line about a scenario, without making it."""
-    return (_module_of(scenario)[0].__doc__ or "").strip().partition("\n")[0]
-
-
-def _module_of(scenario: str | PathLike[str]) -> tuple[ModuleType, Path | None]:
-    name = str(scenario)
-    if not name.endswith(".py"):
-        if name not in SCENARIOS:
-            near = did_you_mean(name, SCENARIOS)
-            raise UnknownScenario(
-                f"scenario {name!r} is not known{near or '.'} Known ones: {', '.join(SCENARIOS)}; "
-                f"your own is the path of a .py file with a function scenario()"
-            )
-        return importlib.import_module(SCENARIOS[name]), None
-    file = Path(name).resolve()
-    if not file.is_file():
-        raise UnknownFile(f"there is no file {name}")
-    spec = importlib.util.spec_from_file_location(f"exposim_scenario_{file.stem}", file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look themselves up there
-    sys.path.insert(0, str(file.parent))  # for modules beside it, as `python file.py` has it
-    try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        raise InvalidArgument(f"{name} cannot be run: {type(error).__name__}: {error}") from error
-    finally:
-        sys.path.remove(str(file.parent))
-    return module, file
+    return importlib.import_module(SCENARIOS[name])
 
 
 def _maker_of(module: ModuleType, scenario: str | PathLike[str]) -> Callable[..., Any]:

@@ -108,7 +108,7 @@ class Run(LeavesToPaperExpo):
             duration: Of the whole motion [s], if it shall last longer than was planned.
         """
         run = cls.again(trajectory, scenario, duration)
-        saved, now = trajectory.settings.describe(), run.settings.describe()  # of one's own surfaces, their names
+        saved, now = (_comparable(each) for each in (trajectory.settings, run.settings))
         differing = [name for name in now if now[name] != saved[name] and name != "duration"]
         if differing:
             raise StateMismatch(
@@ -238,6 +238,14 @@ class Run(LeavesToPaperExpo):
 
 _COLUMNS = tuple(ARRAYS)
 _TAU = _COLUMNS.index("tau")
+
+
+def _comparable(settings: RunSettings) -> dict[str, Any]:
+    """Plain data of what must not differ: of one's own surfaces their names, of a Python file what is in it."""
+    described = settings.describe()
+    if origin := described["scenario"]["origin"]:
+        origin["file"] = None
+    return described
 
 
 def _steps_per_period(period: float, dt: float) -> int:
