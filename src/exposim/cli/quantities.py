@@ -65,7 +65,7 @@ _QUANTITY = re.compile(rf"\s*(?P<number>{_NUMBER})(?:\s*/\s*(?P<divisor>{_NUMBER
 
 
 def parse_step(text: str) -> float:
-    """A time step [s]. A whole number of seconds is not meant where no unit says so: ``5`` is refused, ``5s`` is not."""
+    """A time step [s]; from 1 on it must have a unit, since who types 5 does not mean seconds."""
     step = parse("dt", text, TIME, above=0.0)
     if step >= 1.0 and _QUANTITY.fullmatch(text)["unit"] is None:  # type: ignore[index]  # it has been read
         bare = text.strip()

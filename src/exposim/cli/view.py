@@ -18,6 +18,15 @@ def command(
         str, typer.Argument(metavar="PATH", help="A folder of results, or a trajectory (.npz).", show_default=False)
     ],
     port: Annotated[int, typer.Option("--port", metavar="N", min=1, max=65535, help="Of the local server.")] = 8080,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host",
+            metavar="NAME",
+            show_default=False,
+            help="A name that the page is reached by besides localhost, behind a proxy; as often as needed.",
+        ),
+    ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
 ) -> None:
     """Show a saved motion in the browser, until Ctrl-C."""
@@ -26,7 +35,8 @@ def command(
     # Also where SIGINT is ignored by inheritance, as in the background of a script.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
-    server = viewer.serve(trajectory, port=port, open_browser=not no_browser)
+    allowed = {} if allow_host is None else {"allowed_hosts": allow_host}
+    server = viewer.serve(trajectory, port=port, open_browser=not no_browser, **allowed)
     try:
         say(f"{server.url}  (Ctrl-C ends it)")
         server.wait()

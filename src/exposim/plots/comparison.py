@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os import PathLike
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from exposim._checks import Array
+from exposim.errors import InvalidArgument
 from exposim.plots.style import COLOURS, SMALL, name_panel, panels, title
 from exposim.scenarios.measures import forces_by_direction, has_floating_base
-from exposim.simulation.trajectory import Trajectory
+from exposim.simulation.trajectory import Trajectory, as_trajectory
 
 LINES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)))
 FORCE_OF_INTEREST = 10.0  # [N] below which forces are shown linearly at the most
@@ -26,14 +28,20 @@ class _Panel:
     logarithmic: bool = False
 
 
-def comparison(trajectories: Mapping[str, Trajectory]) -> Figure:
+def comparison(trajectories: Mapping[str, Trajectory | str | PathLike[str]]) -> Figure:
     """Height and way of the base (or the joint that moves most) and the sum of the normal forces, over time.
 
     What diverged ends with a cross.
 
     Args:
-        trajectories: Of one scenario, by label.
+        trajectories: Of one scenario, or their files, by label.
     """
+    if not isinstance(trajectories, Mapping) or not trajectories:
+        raise InvalidArgument(f"trajectories is {trajectories!r}; give a mapping from labels to trajectories")
+    return _comparison({name: as_trajectory(each) for name, each in trajectories.items()})
+
+
+def _comparison(trajectories: Mapping[str, Trajectory]) -> Figure:
     first = next(iter(trajectories.values()))
     shown = _positions(trajectories)
     if first.contact_names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -15,18 +16,22 @@ from exposim._checks import Array
 from exposim.plots.style import BLACK, BLUE, NORMAL, SMALL, VERMILION, name_panel, over_time, panels, title
 from exposim.scenarios.measures import forces_by_direction
 from exposim.simulation.header import ContactColumn
-from exposim.simulation.trajectory import Trajectory
+from exposim.simulation.trajectory import Trajectory, as_trajectory
 
 SLIPPING = "#F7D9C4"
 # Impacts above this many times what a contact usually carries leave the panel; the highest is written above it.
 IMPACT = 2.5
 
 
-def forces(trajectory: Trajectory) -> Figure | None:
+def forces(trajectory: Trajectory | str | PathLike[str]) -> Figure | None:
     """Normal and tangential force of every contact over time, the friction limit μλ_n, and where it slips.
 
     Contact points of one foot are below each other. ``None`` for a robot without contacts.
+
+    Args:
+        trajectory: What to show, or its file.
     """
+    trajectory = as_trajectory(trajectory)
     contacts = trajectory.contacts
     if not contacts:
         return None

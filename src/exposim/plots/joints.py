@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -11,7 +12,7 @@ from matplotlib.figure import Figure
 from exposim._checks import Array
 from exposim.plots.style import COLOURS, NORMAL, SMALL, bounds, name_panel, over_time, panels, title
 from exposim.robots.robot import Robot
-from exposim.simulation.trajectory import Trajectory
+from exposim.simulation.trajectory import Trajectory, as_trajectory
 
 MOST = len(COLOURS)  # lines in one panel
 FEW = 3  # joints that hardly make a limb: put together with other such
@@ -53,13 +54,14 @@ def _common_words(names: Sequence[str]) -> str:
     return first[: first.rfind("_", 0, same) + 1]
 
 
-def torques(trajectory: Trajectory, robot: Robot | None = None) -> Figure | None:
+def torques(trajectory: Trajectory | str | PathLike[str], robot: Robot | None = None) -> Figure | None:
     """Torque of every actuated joint over time, one panel for each limb; ``None`` without actuated joints.
 
     Args:
-        trajectory: What to show.
+        trajectory: What to show, or its file.
         robot: Tells the limbs; without it joints are grouped as they come.
     """
+    trajectory = as_trajectory(trajectory)
     names = trajectory.columns.tau
     if not names:
         return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from os import PathLike
+
 import numpy as np
 import pinocchio as pin
 from matplotlib.axes import Axes
@@ -12,16 +14,17 @@ from exposim.plots.joints import Grouping, draw_groups
 from exposim.plots.style import BLUE, COLOURS, SMALL, bounds, name_panel, over_time, panels, title
 from exposim.robots.robot import Robot
 from exposim.scenarios.measures import flights, has_floating_base, roll_pitch_yaw
-from exposim.simulation.trajectory import Trajectory
+from exposim.simulation.trajectory import Trajectory, as_trajectory
 
 
-def motion(trajectory: Trajectory, robot: Robot | None = None) -> Figure:
+def motion(trajectory: Trajectory | str | PathLike[str], robot: Robot | None = None) -> Figure:
     """Position, attitude and velocity of the base over time; of a robot with a fixed base, its joints.
 
     Args:
-        trajectory: What to show.
+        trajectory: What to show, or its file.
         robot: Groups the joints by limbs; without it they are grouped as they come.
     """
+    trajectory = as_trajectory(trajectory)
     return _base(trajectory) if has_floating_base(trajectory) else _joints(trajectory, robot)
 
 

@@ -13,6 +13,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from exposim._checks import Array
+from exposim._writing import writing
+from exposim.errors import InvalidArgument
 from exposim.simulation.trajectory import Trajectory
 
 # Okabe and Ito, without their yellow, which is faint on white.
@@ -99,7 +101,11 @@ def bounds(values: Array, trajectory: Trajectory, *, least_span: float = 0.0) ->
 
 
 def save(figure: Figure, path: str | PathLike[str]) -> Path:
-    """Writes a picture whose format the suffix says."""
+    """Writes a picture whose format the suffix says, all of it or nothing."""
     target = Path(path)
-    figure.savefig(target, dpi=DPI)
+    kind = target.suffix.removeprefix(".").lower()
+    if kind not in (known := figure.canvas.get_supported_filetypes()):
+        raise InvalidArgument(f"path is {target}; give a name that ends in one of .{', .'.join(known)}")
+    with writing(target) as stream:
+        figure.savefig(stream, dpi=DPI, format=kind)
     return target

@@ -222,6 +222,15 @@ class Trajectory:
         return cls(arrays, header, _Memory(arrays))
 
 
+def as_trajectory(given: Trajectory | str | PathLike[str]) -> Trajectory:
+    """A trajectory itself, or the one in a file."""
+    if isinstance(given, Trajectory):
+        return given
+    if isinstance(given, (str, PathLike)):
+        return Trajectory.load(given)
+    raise InvalidArgument(f"trajectory is a {type(given).__name__}; give a Trajectory, or the path of a saved one")
+
+
 class _Memory(Mapping[str, "NDArray[Any]"]):
     """What a controller remembers, read from a file when it is looked at."""
 
@@ -249,6 +258,7 @@ def _header_of(arrays: Archive) -> dict[str, Any]:
         raise UnreadableFile(f"{foreign}: its header is not a text of at most {MOST_HEADER_BYTES} bytes")
     try:
         header = json.loads(str(arrays["header"]))
+        json.dumps(header, ensure_ascii=False).encode()  # halves of characters, which no file or terminal takes
     except (ValueError, RecursionError):
         raise UnreadableFile(f"{foreign}: its header is not JSON") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:

@@ -9,6 +9,7 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Iterable, Sequence
+from os import PathLike
 from types import TracebackType
 
 import numpy as np
@@ -22,12 +23,13 @@ from exposim.contact.surfaces import Surface
 from exposim.errors import InvalidArgument
 from exposim.robots.robot import Robot
 from exposim.simulation.state import State
-from exposim.simulation.trajectory import Trajectory
+from exposim.simulation.trajectory import Trajectory, as_trajectory
 from exposim.viewer import scene as looks
 from exposim.viewer.playback import Playback
 from exposim.viewer.scene import Scene
 from exposim.viewer.tiles import placement, tiles
 from exposim.viewer.viser_robot import ViserRobot
+from exposim.viewer.visitors import Visitors, start_server
 
 # Ports that are tried, from the one that was asked for.
 ATTEMPTS = 50
@@ -48,6 +50,8 @@ class LiveViewer:
         host: Name or number of the network interface; the default is seen from this machine only.
         open_browser: Whether to open the page.
         title: Over the controls.
+        allowed_hosts: Names that the page may be reached by besides those of this machine, behind a proxy for example.
+            Requests with another ``Host``, or of pages from elsewhere (``Origin``), are refused.
 
     Raises:
         InvalidArgument: If no port is free.
@@ -61,7 +65,9 @@ class LiveViewer:
         host: str = "127.0.0.1",
         open_browser: bool = False,
         title: str | None = None,
+        allowed_hosts: Sequence[str] = (),
     ):
+        visitors = Visitors.of(host, allowed_hosts)
         free = _free_port(host, port)
         self._scene = Scene.of(robot, ground, robot.q0)
         self._lock = threading.Lock()
@@ -71,7 +77,7 @@ class LiveViewer:
         self._patches: list[viser.FrameHandle] = []
         self.playback: Playback | None = None
         with contextlib.redirect_stdout(io.StringIO()):  # viser prints its own address
-            self._server = viser.ViserServer(host=host, port=free, label=title or robot.name, verbose=False)
+            self._server = start_server(visitors, free, title or robot.name)
         name = "localhost" if host in ("127.0.0.1", "0.0.0.0", "") else host
         self.url = f"http://{name}:{self._server.get_port()}"
         try:
@@ -95,8 +101,9 @@ class LiveViewer:
             np.array([contact.slipping for contact in contacts], dtype=bool),
         )
 
-    def replay(self, trajectory: Trajectory) -> None:
-        """Adds controls to the page that play a recorded motion; it starts at once."""
+    def replay(self, trajectory: Trajectory | str | PathLike[str]) -> None:
+        """Adds controls to the page that play a recorded motion, or the one in a file; it starts at once."""
+        trajectory = as_trajectory(trajectory)
         looks.robot_of(trajectory, self._scene.robot)  # refuses a motion of another robot
         if self.playback is not None:
             self.playback.stop()
@@ -194,20 +201,22 @@ class LiveViewer:
 
 
 def serve(
-    trajectory: Trajectory,
+    trajectory: Trajectory | str | PathLike[str],
     robot: Robot | None = None,
     port: int = 8080,
     open_browser: bool = True,
     host: str = "127.0.0.1",
+    allowed_hosts: Sequence[str] = (),
 ) -> LiveViewer:
     """Opens a page that plays a recorded motion; it lasts until ``stop()`` or the end of Python.
 
     Args:
-        trajectory: What is shown.
+        trajectory: What is shown, or its file.
         robot: That is drawn; by default loaded again from the file that the settings name.
         port: Of the address; the next free one if it is taken, any for 0.
         open_browser: Whether to open the page.
         host: Name or number of the network interface; the default is seen from this machine only.
+        allowed_hosts: Names that the page may be reached by besides those of this machine.
 
     Returns:
         A viewer with the address ``url``, and the methods ``wait()`` and ``stop()``.
@@ -215,8 +224,16 @@ def serve(
     Raises:
         InvalidArgument: If no port is free.
     """
+    trajectory = as_trajectory(trajectory)
     ground = trajectory.settings.ground
-    viewer = LiveViewer(looks.robot_of(trajectory, robot), ground, port, host, title=looks.title_of(trajectory))
+    viewer = LiveViewer(
+        looks.robot_of(trajectory, robot),
+        ground,
+        port,
+        host,
+        title=looks.title_of(trajectory),
+        allowed_hosts=allowed_hosts,
+    )
     viewer.replay(trajectory)
     if open_browser:
         webbrowser.open(viewer.url)

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from pinocchio.visualize import MeshcatVisualizer
 
 from exposim._checks import Array
+from exposim._writing import make_parents, writing
 from exposim.errors import InvalidArgument
 from exposim.robots.robot import Robot
-from exposim.simulation.trajectory import Trajectory
+from exposim.simulation.trajectory import Trajectory, as_trajectory
 from exposim.viewer import scene as looks
 from exposim.viewer.recorder import RecordingWindow
 from exposim.viewer.scene import Scene
@@ -30,14 +31,16 @@ MOST_TILES = 150  # along an edge of the ground
 ROBOT, GROUND, CONTACTS, FOCUS = "robot", "ground", "contacts", "focus"
 
 
-def write_replay(trajectory: Trajectory, path: str | PathLike[str], robot: Robot | None = None) -> Path:
+def write_replay(
+    trajectory: Trajectory | str | PathLike[str], path: str | PathLike[str], robot: Robot | None = None
+) -> Path:
     """Writes a page that plays the motion, with robot, ground, contact points and contact forces.
 
     Open it in any browser. Arrows are proportional to the forces, with the scale in the page, and cut at four times the
     robot's size. ``page.html#t=0.5`` opens it stopped half a second after the start.
 
     Args:
-        trajectory: What is shown.
+        trajectory: What is shown, or its file.
         path: Of the file, ending in ``.html``; folders are made as needed.
         robot: That is drawn; by default loaded again from the file that the settings name.
 
@@ -47,6 +50,7 @@ def write_replay(trajectory: Trajectory, path: str | PathLike[str], robot: Robot
     target = Path(path)
     if target.suffix.lower() != ".html":
         raise InvalidArgument(f"path is {target}; give a name that ends in .html")
+    trajectory = as_trajectory(trajectory)
     scene = looks.scene_of(trajectory, robot)
     frames = looks.frames(trajectory.t)
     window = RecordingWindow()
@@ -62,8 +66,9 @@ def write_replay(trajectory: Trajectory, path: str | PathLike[str], robot: Robot
     animate(FOCUS, position=focus)
     viewer.set_animation(animation, play=False)
     page = window.page(looks.title_of(trajectory), _settings(trajectory, scene, focus[0], viewer))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(page, encoding="utf-8")
+    make_parents(target)
+    with writing(target) as stream:
+        stream.write(page.encode())
     return target
 
 
