@@ -26,6 +26,7 @@ from exposim.errors import (
     did_you_mean,
 )
 from exposim.robots.known import KNOWN_ROBOTS, KnownRobot
+from exposim.robots.model_files import parse, refuse_what_is_no_tree
 from exposim.robots.robot import ContactPoint, Robot
 
 # How far below z = 0 the feet of a standing robot are put [m].
@@ -206,7 +207,7 @@ def _refuse_floating_base(what: str, floating_base: bool | None) -> None:
 
 
 def _read_urdf(path: Path, floating_base: bool | None) -> pin.Model:
-    _parse_xml(path, root_tag="robot", kind="URDF")
+    refuse_what_is_no_tree(path, parse(path, root_tag="robot", kind="URDF"))
     base = () if floating_base is False else (pin.JointModelFreeFlyer(),)
     try:
         return pin.buildModelFromUrdf(str(path), *base)
@@ -215,7 +216,7 @@ def _read_urdf(path: Path, floating_base: bool | None) -> pin.Model:
 
 
 def _read_mjcf(path: Path, floating_base: bool | None) -> pin.Model:
-    root = _parse_xml(path, root_tag="mujoco", kind="MJCF")
+    root = parse(path, root_tag="mujoco", kind="MJCF")
     _refuse_short_vectors(path, root)
     is_free = root.find("worldbody/body/freejoint") is not None or any(
         joint.get("type") == "free" for joint in root.iterfind("worldbody/body/joint")
@@ -243,16 +244,6 @@ def _refuse_short_vectors(path: Path, root: ElementTree.Element) -> None:
                 raise ModelParseError(
                     f'{path} is not a valid MJCF file: {name}="{given}" of <{element.tag}> should have {size} numbers'
                 )
-
-
-def _parse_xml(path: Path, root_tag: str, kind: str) -> ElementTree.Element:
-    try:
-        root = ElementTree.parse(path).getroot()
-    except (ElementTree.ParseError, ValueError, LookupError) as error:  # the latter two: of its encoding
-        raise ModelParseError(f"{path} is not a valid {kind} file: {error}") from None
-    if root.tag != root_tag:
-        raise ModelParseError(f"{path} is not a {kind} file: its root is <{root.tag}>, not <{root_tag}>")
-    return root
 
 
 def _reason(error: Exception) -> str:
@@ -289,6 +280,8 @@ def _warn_of_what_is_not_simulated(robot: Robot, path: Path | None) -> None:
         complaints.append(f"dry joint friction ({_some(rubbing)})")
     if path is not None and (lost := [b.get("name", "") for b in _bodies_of_the_world(path)[1:]]):
         complaints.append(f"more than one robot in a file ({_some(lost)} was left out)")
+    if path is not None and (included := [part.get("file", "") for part in _root(path).iter("include")]):
+        complaints.append(f"other files that it includes, which are not read ({_some(included)})")
     if robot.source is not None and (mimics := [joint.get("name", "") for joint in _mimic_joints(robot.source)]):
         complaints.append(f"the coupling of mimic joints, which move freely ({_some(mimics)})")
     if np.any(model.rotorInertia * model.rotorGearRatio**2 > 0) and not np.any(model.armature > 0):
@@ -312,12 +305,16 @@ def _has_limits(model: pin.Model, joint_name: str) -> bool:
     )
 
 
+def _root(path: Path) -> ElementTree.Element:
+    return ElementTree.parse(path).getroot()  # of a file that has been read before
+
+
 def _bodies_of_the_world(path: Path) -> list[ElementTree.Element]:
-    return ElementTree.parse(path).getroot().findall("worldbody/body")
+    return _root(path).findall("worldbody/body")
 
 
 def _mimic_joints(path: Path) -> list[ElementTree.Element]:
-    return [joint for joint in ElementTree.parse(path).getroot().iter("joint") if joint.find("mimic") is not None]
+    return [joint for joint in _root(path).iter("joint") if joint.find("mimic") is not None]
 
 
 def _dofs(model: pin.Model, joint: int) -> slice:
@@ -325,7 +322,7 @@ def _dofs(model: pin.Model, joint: int) -> slice:
 
 
 def _links_without_contact_points(robot: Robot, path: Path) -> list[str]:
-    root = ElementTree.parse(path).getroot()
+    root = _root(path)
     solid = [link.get("name", "") for link in root.iter("link") if link.find("collision") is not None]
     solid += [body.get("name", "") for body in root.iter("body") if body.find("geom") is not None]
     touching = {robot.locate(point.frame)[0] for point in robot.contact_points}

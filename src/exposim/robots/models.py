@@ -14,12 +14,20 @@ from numpy.typing import NDArray
 from exposim._checks import Array
 from exposim.errors import UnsupportedModel
 
+# Pinocchio's data take 57 bytes for each three of them: 1.5 GB here, 57 GB for a thousand.
+MOST_DOFS = 300
+
 
 def refuse_what_cannot_be_simulated(model: pin.Model, name: str) -> None:
     """Raises UnsupportedModel for a model without a forward dynamics."""
     if model.nv == 0:
         raise UnsupportedModel(
             f"robot {name!r} has no degree of freedom; load it with floating_base=True to let it move"
+        )
+    if model.nv > MOST_DOFS:
+        raise UnsupportedModel(
+            f"robot {name!r} has {model.nv} degrees of freedom; Pinocchio's memory for it would grow with their third "
+            f"power, and more than {MOST_DOFS} are not taken"
         )
     if len(model.mimicking_joints) > 0:
         names = ", ".join(model.names[i] for i in model.mimicking_joints)
@@ -32,7 +40,13 @@ def refuse_what_cannot_be_simulated(model: pin.Model, name: str) -> None:
             raise UnsupportedModel(f"robot {name!r} has numbers in its {what} that are not finite; mend the model")
         if what in ("damping", "armature") and np.any(np.asarray(values) < 0.0):
             raise UnsupportedModel(f"robot {name!r} has a negative {what}; mend the model, or use robot.replace")
-    if (joint := _joint_without_inertia(model)) is not None:
+    M = _mass_matrix(model)
+    if not (fine := np.isfinite(M).all(axis=0)).all():
+        raise UnsupportedModel(
+            f"robot {name!r} has masses, inertias or lengths so large that its mass matrix is not finite, at joint "
+            f"{_joint_of(model, int(fine.argmin()))!r}; mend the model"
+        )
+    if (joint := _joint_without_inertia(model, M)) is not None:
         raise UnsupportedModel(
             f"robot {name!r} has a mass matrix that is not positive definite, at joint {joint!r}: it moves nothing "
             f"with inertia of its own; give its link mass, or armature, or floating_base=False if its base is fixed"
@@ -95,13 +109,21 @@ def _numbers_of(model: pin.Model) -> dict[str, Any]:
     }
 
 
-def _joint_without_inertia(model: pin.Model) -> str | None:
-    """A joint that makes the mass matrix singular, if there is one, at a configuration with nothing special to it."""
+def _mass_matrix(model: pin.Model) -> Array:
+    """At a configuration with nothing special to it."""
     q = pin.integrate(model, pin.neutral(model), 0.3 * np.cos(np.arange(1.0, model.nv + 1.0)))
     M = pin.crba(model, model.createData(), q)
-    eigenvalues, vectors = np.linalg.eigh(np.triu(M) + np.triu(M, 1).T)
+    full: Array = np.triu(M) + np.triu(M, 1).T
+    return full
+
+
+def _joint_without_inertia(model: pin.Model, M: Array) -> str | None:
+    """A joint that makes the mass matrix singular, if there is one."""
+    eigenvalues, vectors = np.linalg.eigh(M / (np.abs(M).max() or 1.0))  # of which no product overflows
     if eigenvalues[0] > 1e-12 * eigenvalues[-1]:
         return None
-    worst = np.zeros(model.nv, dtype=bool)
-    worst[np.abs(vectors[:, 0]).argmax()] = True
-    return joints_of(model, np.zeros(model.nq, dtype=bool), worst)[0]
+    return _joint_of(model, int(np.abs(vectors[:, 0]).argmax()))
+
+
+def _joint_of(model: pin.Model, dof: int) -> str:
+    return joints_of(model, np.zeros(model.nq, dtype=bool), np.arange(model.nv) == dof)[0]
