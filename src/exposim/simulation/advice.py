@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from exposim import _core
 from exposim._checks import Array
+from exposim.errors import InvalidArgument
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,38 +50,68 @@ class Advice:
 
 
 def advise(A: Array, dt: float, info: _core.KernelInfo | None) -> Advice:
-    """From the matrix of the linear contact dynamics (``eq:contact_dyn``)."""
+    """From the matrix of the linear contact dynamics (``eq:contact_dyn``).
+
+    Raises:
+        InvalidArgument: If its entries are too large for floating-point numbers.
+    """
     m = len(A) // 2
     if m == 0 or info is None:
         return Advice(0, np.zeros(0, complex), 0.0, 0.0, np.inf, dt, "none", 0.0)
+    if not np.isfinite(A).all():
+        raise InvalidArgument(
+            "the contacts have a stiffness or damping too large for the robot's inertia: their ratio is not finite; "
+            "give other materials or masses"
+        )
     Upsilon_K, Upsilon_B = -A[m:, :m], -A[m:, m:]
-    modes = np.linalg.eigvals(A).astype(np.complex128)
+    # In a unit of time in which no entry is large, so that no product overflows. Scaling by a power of two is exact.
+    rate = _power_of_two(max(np.sqrt(np.abs(Upsilon_K).max()), np.abs(Upsilon_B).max()))
+    scaled_K, scaled_B = Upsilon_K / rate / rate, Upsilon_B / rate
+    modes = rate * np.linalg.eigvals(np.block([[A[:m, :m], A[:m, m:]], [-scaled_K, -scaled_B]])).astype(np.complex128)
     modes = modes[np.argsort(-np.abs(modes))]
-    omega, vectors = np.linalg.eig(Upsilon_K)  # squares of the undamped frequencies
-    stiffest = int(np.argmax(omega.real))
-    v = vectors[:, stiffest].real
-    damping = float(v @ Upsilon_B @ v / (v @ v))
-    ratio = damping / (2.0 * np.sqrt(omega.real[stiffest]))
     kernel = "modal" if info.degree == 0 else "expm" if info.error_bound == 0.0 else f"Pade({info.degree})"
-    stable = _largest_stable_step(Upsilon_K, Upsilon_B)
+    stable = _largest_stable_step(scaled_K, scaled_B, rate)
+    ratio = _damping_ratio(Upsilon_K, Upsilon_B)
     return Advice(m // 3, modes, float(np.abs(modes[0])), ratio, stable, dt, kernel, info.error_bound)
 
 
-def _largest_stable_step(Upsilon_K: Array, Upsilon_B: Array) -> float:
-    """Of explicit Euler, by bisection on the spectral radius of its map."""
+def _power_of_two(value: float) -> float:
+    """At most the value, and more than half of it; 1 for 0."""
+    return float(np.ldexp(1.0, int(np.frexp(value)[1]) - 1)) if value > 0.0 else 1.0
+
+
+def _damping_ratio(Upsilon_K: Array, Upsilon_B: Array) -> float:
+    """Of the mode of largest stiffness; infinite without any."""
+    stiffness, damping = (_power_of_two(float(np.abs(each).max())) for each in (Upsilon_K, Upsilon_B))
+    omega, vectors = np.linalg.eig(Upsilon_K / stiffness)  # squares of the undamped frequencies
+    stiffest = int(np.argmax(omega.real))
+    v = vectors[:, stiffest].real
+    along = float(v @ (Upsilon_B / damping) @ v / (v @ v))
+    frequency = float(np.sqrt(max(omega.real[stiffest], 0.0)))
+    if frequency == 0.0:
+        return np.inf if along > 0.0 else 0.0
+    return float(along / (2.0 * frequency) * (damping / np.sqrt(stiffness)))
+
+
+def _largest_stable_step(Upsilon_K: Array, Upsilon_B: Array, rate: float) -> float:
+    """Of explicit Euler [s], by bisection on the spectral radius of its map; time is scaled by `rate` [1/s]."""
     m = len(Upsilon_K)
     identity = np.eye(m)
 
     def is_stable(h: float) -> bool:
-        above = np.hstack([identity - h**2 / 2 * Upsilon_K, h * identity - h**2 / 2 * Upsilon_B])
-        below = np.hstack([-h * Upsilon_K, identity - h * Upsilon_B])
+        x = h * rate
+        half_square = x * x / 2.0  # infinite where a power would raise an error
+        above = np.hstack([identity - half_square * Upsilon_K, x * identity - half_square * Upsilon_B])
+        below = np.hstack([-x * Upsilon_K, identity - x * Upsilon_B])
+        step = np.vstack([above, below])
         # Motions that no spring feels have a double eigenvalue 1, which rounding splits by its square root.
-        return bool(np.abs(np.linalg.eigvals(np.vstack([above, below]))).max() <= 1.0 + 1e-5)
+        return bool(np.isfinite(step).all() and np.abs(np.linalg.eigvals(step)).max() <= 1.0 + 1e-5)
 
     low, high = 0.0, 1.0
-    for _ in range(40):
-        middle = np.sqrt(low * high) if low > 0.0 else 1e-3 * high
-        low, high = (middle, high) if is_stable(middle) else (low, middle)
-        if high < 1e-12:
-            return 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(40):
+            middle = np.sqrt(low * high) if low > 0.0 else 1e-3 * high
+            low, high = (middle, high) if is_stable(middle) else (low, middle)
+            if high < 1e-12:
+                return 0.0
     return low
