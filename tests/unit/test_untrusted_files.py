@@ -289,10 +289,10 @@ else:
 
 def test_memory_that_is_large_is_read_when_it_is_looked_at(recorded, saved):
     with zipfile.ZipFile(saved, "a", zipfile.ZIP_DEFLATED) as archive, archive.open("memory/x.npy", "w") as stream:
-        for piece in zeros((2**26,)):
+        for piece in zeros((2**24,)):
             stream.write(piece)
     assert peak_memory_of(f"loaded = xs.Trajectory.load({str(saved)!r}); loaded.t, len(loaded.memory)") < 50e6
-    assert xs.Trajectory.load(saved).memory["x"].shape == (2**26,)
+    assert xs.Trajectory.load(saved).memory["x"].shape == (2**24,)
 
 
 @pytest.mark.parametrize("shape", [(10**17,), (10**9, 10**9, 10**9), (0, 10**18), (2**63 - 1,)])
@@ -457,21 +457,21 @@ def put(header, place, value):
     header[place[-1]] = value
 
 
-def test_every_entry_of_the_header_may_be_anything(recorded, saved):
+@pytest.mark.parametrize("seed", range(2))
+def test_every_entry_of_the_header_may_be_anything(seed, recorded, saved):
     everywhere = [place for place in places(recorded.header) if place]
     assert len(everywhere) > 150
-    rng = random.Random(0)
+    rng = random.Random(seed)
     for place in everywhere:
-        for value in rng.sample(VALUES, 3):
-            header = json.loads(json.dumps(recorded.header))
-            put(header, place, value)
-            rewrite(saved, **{"header.npy": npy(np.array(json.dumps(header)))})
-            try:
-                look_at_everything(saved)
-            except xs.UnreadableFile:
-                continue
-            except Exception as error:
-                raise AssertionError(f"{place} is {value!r}") from error
+        header, value = json.loads(json.dumps(recorded.header)), rng.choice(VALUES)
+        put(header, place, value)
+        rewrite(saved, **{"header.npy": npy(np.array(json.dumps(header)))})
+        try:
+            look_at_everything(saved)
+        except xs.UnreadableFile:
+            continue
+        except Exception as error:
+            raise AssertionError(f"{place} is {value!r}") from error
 
 
 @pytest.mark.parametrize("seed", range(6))

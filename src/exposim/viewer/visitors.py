@@ -17,6 +17,7 @@ import websockets.asyncio.server
 from exposim.errors import InvalidArgument, MissingExtra
 
 _ADDRESS = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>\d{1,5}))?")
+_VISER = "viser."  # how the modules begin whose servers are meant
 _PORTS = {"http": 80, "https": 443}
 
 # Held while a server starts, for viser then finds our door in place of the one it knows.
@@ -82,7 +83,7 @@ def start_server(visitors: Visitors, port: int, label: str) -> viser.ViserServer
 
     class Guarded(door):  # type: ignore[misc, valid-type]
         def __init__(self, handler: Any, host: Any = None, port: Any = None, **options: Any):
-            if getattr(handler, "__module__", "").startswith("viser.") and host == visitors.host:
+            if getattr(handler, "__module__", "").startswith(_VISER) and host == visitors.host:
                 options["process_request"] = _asking(visitors, options.get("process_request"))
                 opened.append(port)
             super().__init__(handler, host, port, **options)
@@ -96,7 +97,8 @@ def start_server(visitors: Visitors, port: int, label: str) -> viser.ViserServer
     if not opened:
         server.stop()
         raise MissingExtra(
-            f"viser {viser.__version__} lets nobody ask who connects; install another: pip install viser==1.1.1"
+            f"viser {viser.__version__} starts its server in another way than is known here and cannot be guarded; "
+            f"run: pip install viser==1.1.1"
         )
     return server
 
