@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,10 +88,10 @@ def _damping_ratio(Upsilon_K: Array, Upsilon_B: Array) -> float:
     stiffest = int(np.argmax(omega.real))
     v = vectors[:, stiffest].real
     along = float(v @ (Upsilon_B / damping) @ v / (v @ v))
-    frequency = float(np.sqrt(max(omega.real[stiffest], 0.0)))
+    frequency = math.sqrt(max(float(omega.real[stiffest]), 0.0))
     if frequency == 0.0:
-        return np.inf if along > 0.0 else 0.0
-    return float(along / (2.0 * frequency) * (damping / np.sqrt(stiffness)))
+        return math.inf if along > 0.0 else 0.0
+    return along / (2.0 * frequency) * (damping / math.sqrt(stiffness))
 
 
 def _largest_stable_step(Upsilon_K: Array, Upsilon_B: Array, rate: float) -> float:
