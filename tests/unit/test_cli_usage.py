@@ -2,6 +2,7 @@
 
 import pytest
 
+import exposim as xs
 from command_line import refused
 
 
@@ -72,3 +73,13 @@ def test_a_damaged_trajectory_is_refused(tmp_path):
     refused("view", "bad.npz", says="is not a trajectory")
     (tmp_path / "trajectory.npz").write_bytes(b"no zip")
     refused("run", "drop", "--output", ".", says=["is not a trajectory", "--overwrite"])
+
+
+def test_a_name_from_a_file_does_not_move_the_cursor(tmp_path):
+    name = "\x1b]0;mine\x07\x1b[2Jgone"
+    trajectory = xs.scenarios.get("drop").run(duration=0.002)
+    trajectory.header["settings"]["scenario"]["origin"]["name"] = name
+    trajectory.save(tmp_path / "x.npz")
+    line = refused("run", "x.npz", says="is not known")
+    assert "\x1b" not in line
+    assert "\x07" not in line

@@ -290,3 +290,23 @@ def test_a_step_that_was_suggested_is_taken():
     with pytest.raises(xs.InvalidArgument, match=r"or 0\.000333333"):
         scenarios.get("drop").run(dt=3e-4)
     assert scenarios.get("drop").run(dt=0.000333333, duration=0.01).t[-1] == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("dt", [5e-324, 1e-300, 1e-15])
+def test_a_step_too_small_to_count_is_refused_at_once(dt):
+    with pytest.raises(xs.InvalidArgument, match="give a larger one"):
+        scenarios.get("drop").run(dt=dt)
+
+
+@pytest.mark.parametrize(
+    ("dt", "every"),
+    [(1e-3, 1), (5e-4, 2), (1e-3 / 7, 7), (1e-4, 10), (1e-3 / 97, 97), (1e-9, 1_000_000), (1e-12, 10**9)],
+)
+def test_the_recording_interval_is_found_at_once(dt, every):
+    assert Run(scenarios.get("drop"), dt=dt, duration=dt).record_every == every
+
+
+@pytest.mark.parametrize("contacts", ["FL_FOOT", 5, None, {"a": 1}])
+def test_contacts_that_are_no_list_are_refused(contacts):
+    with pytest.raises(xs.InvalidArgument, match="contacts is"):
+        scenarios.get("drop", contacts=contacts)

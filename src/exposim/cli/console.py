@@ -37,7 +37,7 @@ def out() -> Console:
 
 def say(text: str, style: str = "") -> None:
     """One line of results, however long."""
-    out().print(Text(text, style), soft_wrap=True)
+    out().print(Text(_plain(text), style), soft_wrap=True)
 
 
 def note(text: str) -> None:
@@ -69,6 +69,11 @@ def warnings_as_notes() -> Iterator[None]:
         yield
 
 
+def _plain(text: str) -> str:
+    """Without what moves a terminal's cursor or does worse: names may come from a file of somebody else's."""
+    return "".join(each if each.isprintable() or each.isspace() else "\ufffd" for each in text)
+
+
 def _line(label: str, style: str, text: str) -> None:
-    one_line = " ".join(text.split())
+    one_line = " ".join(_plain(text).split())
     Console(stderr=True, highlight=False).print(Text.assemble((label, style), " ", one_line), soft_wrap=True)

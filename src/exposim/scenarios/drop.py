@@ -36,6 +36,8 @@ def scenario(
         kp: Joint stiffness [N·m/rad]; by default what the weight asks for.
         kd: Joint damping [N·m·s/rad]; likewise.
     """
+    if isinstance(contacts, str) or not isinstance(contacts, Sequence):
+        raise InvalidArgument(f"contacts is {contacts!r}; give a list of names of frames")
     points = [ContactPoint(frame) for frame in contacts] or None
     dropped = load_robot(robot, contact_points=points)
     if not dropped.contact_points:

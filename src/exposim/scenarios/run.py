@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 # Where the step is smaller, instants are recorded about this far apart [s].
 RECORDING_INTERVAL = 1e-3
+# Of a run: a year at steps of a microsecond has less.
+MOST_STEPS = 10**14
 
 
 class Run(LeavesToPaperExpo):
@@ -57,7 +60,7 @@ class Run(LeavesToPaperExpo):
         self.control_period = max(scenario.control_period, dt)
         self.steps_per_period = _steps_per_period(self.control_period, dt)
         self.record_every = _recording(record_every, self.steps_per_period, dt)
-        self.steps = max(1, round(duration / dt))  # of the whole run
+        self.steps = _steps(duration, dt)  # of the whole run
         self.sim = Simulator(
             scenario.robot,
             scenario.ground,
@@ -248,8 +251,16 @@ def _comparable(settings: RunSettings) -> dict[str, Any]:
     return described
 
 
+def _steps(duration: float, dt: float) -> int:
+    if duration / dt > MOST_STEPS:
+        raise InvalidArgument(
+            f"dt is {dt:g} s, of which {duration:g} s have more than {MOST_STEPS:.0e}; give a larger one"
+        )
+    return max(1, round(duration / dt))
+
+
 def _steps_per_period(period: float, dt: float) -> int:
-    steps = max(1, round(period / dt))
+    steps = _steps(period, dt)
     if abs(steps * dt - period) > 1e-5 * period:  # the step is then made to fit exactly
         near = sorted({period / max(1, int(period / dt)), period / (int(period / dt) + 1)})
         raise InvalidArgument(
@@ -262,7 +273,8 @@ def _steps_per_period(period: float, dt: float) -> int:
 def _recording(every: int | None, steps_per_period: int, dt: float) -> int:
     if every is None:
         most = max(1, int(RECORDING_INTERVAL / dt * (1.0 + 1e-9)))
-        return max(n for n in range(1, min(most, steps_per_period) + 1) if steps_per_period % n == 0)
+        small = [n for n in range(1, math.isqrt(steps_per_period) + 1) if steps_per_period % n == 0]
+        return max(n for each in small for n in (each, steps_per_period // each) if n <= most)
     if steps_per_period % _checks.count("record_every", every):
         raise InvalidArgument(
             f"record_every is {every}, which does not divide the {steps_per_period} steps of a period"
