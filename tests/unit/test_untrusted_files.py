@@ -508,6 +508,16 @@ def test_a_state_that_cannot_be_is_refused(saved, recorded):
         xs.Trajectory.load(saved).state(-1)
 
 
+@pytest.mark.parametrize("name", ["t", "q"])
+def test_a_motion_that_is_not_finite_is_not_drawn(name, saved, recorded, tmp_path):
+    pytest.importorskip("meshcat")
+    array = np.array(getattr(recorded, name))
+    array.flat[-1] = np.nan
+    rewrite(saved, **{f"{name}.npy": npy(array)})
+    with pytest.raises(xs.InvalidArgument, match=rf"trajectory\.{name} must be finite"):
+        xs.viewer.write_replay(saved, tmp_path / "x.html")
+
+
 def test_a_count_of_steps_that_cannot_be_is_refused(recorded, saved):
     rewrite_header(saved, lambda header: header["outcome"].update(steps=-5))
     with pytest.raises(xs.UnreadableFile, match="of -5 steps"):

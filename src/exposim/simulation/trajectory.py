@@ -39,7 +39,7 @@ ARRAYS: dict[str, tuple[tuple[str | int, ...], str]] = {
     "force": (("nc", 3), "f"),
 }
 _MEMORY = "memory/"  # before the names of arrays that a controller remembers
-MOST_HEADER_BYTES = 2**24  # four to a character; a run of Romeo has 60 kB
+MOST_HEADER_BYTES = 2**24  # four to a character; a run of Romeo has 27 kB
 
 R = TypeVar("R", bound=Record)
 

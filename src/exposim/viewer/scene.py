@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from exposim import _checks
 from exposim._checks import Array
 from exposim.contact.surfaces import HalfSpace, Surface, surfaces_of
 from exposim.errors import InvalidArgument
@@ -111,6 +112,8 @@ def robot_of(trajectory: Trajectory, robot: Robot | None = None) -> Robot:
         raise InvalidArgument(
             f"robot {robot.name!r} has configurations of {robot.nq} entries, the trajectory of {nq}; give its own robot"
         )
+    for name in ("t", "q"):
+        _checks.finite(f"trajectory.{name}", getattr(trajectory, name))
     return robot
 
 
