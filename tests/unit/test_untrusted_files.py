@@ -518,6 +518,38 @@ def test_a_motion_that_is_not_finite_is_not_drawn(name, saved, recorded, tmp_pat
         xs.viewer.write_replay(saved, tmp_path / "x.html")
 
 
+def test_names_are_drawn_as_they_are(saved, tmp_path):
+    plots = pytest.importorskip("exposim.plots")
+
+    def change(header):
+        header["settings"]["robot"]["name"] = r"a $\nonsense{$ robot"
+        header["columns"]["tau"][:2] = [r"$\frac$", "b$^$"]
+        header["contacts"][0]["name"] = "$_$"
+
+    rewrite_header(saved, change)
+    for plot in (plots.motion, plots.torques, plots.forces, lambda file: plots.comparison({r"$\x$": file})):
+        assert plots.save(plot(saved), tmp_path / "x.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    "memory", [{"x": np.zeros(3)}, {"x": np.array(1.0), "y": np.zeros(2), "z": np.zeros(2)}, {"q": np.zeros(0)}]
+)
+def test_what_no_controller_remembers_is_refused(memory, tmp_path):
+    pytest.importorskip("proxsuite")
+    for name in ("drop", "solo-squat"):
+        made = xs.scenarios.get(name).run(duration=0.04)
+        forged = xs.Trajectory({each: getattr(made, each) for each in ARRAYS}, made.header, memory)
+        loaded = xs.Trajectory.load(forged.save(tmp_path / "x.npz"))
+        with pytest.raises(xs.StateMismatch, match="does not take what was remembered"):
+            Run.resume(loaded, xs.scenarios.of(loaded), duration=0.08)
+
+
+def test_a_robot_that_is_no_model_file_is_not_read(saved):
+    rewrite_header(saved, lambda header: header["settings"]["robot"].update(source="/proc/kcore"))
+    with pytest.raises(xs.UnknownFile, match="no model file"):
+        xs.Trajectory.load(saved).settings.robot.load()
+
+
 def test_a_count_of_steps_that_cannot_be_is_refused(recorded, saved):
     rewrite_header(saved, lambda header: header["outcome"].update(steps=-5))
     with pytest.raises(xs.UnreadableFile, match="of -5 steps"):

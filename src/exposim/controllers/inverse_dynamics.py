@@ -130,7 +130,10 @@ class InverseDynamics:
 
     @memory.setter
     def memory(self, memory: Mapping[str, Array]) -> None:
-        self._memory = dict(memory)
+        solution = {name: _checks.vector(f"memory[{name!r}]", value) for name, value in memory.items()}
+        if solution and solution.keys() != set("xyz"):
+            raise InvalidArgument(f"memory has {', '.join(map(repr, solution))}; give what another one remembered")
+        self._memory = solution
 
     def __call__(self, t: float, state: State) -> Array:
         """Torques, one per actuated degree of freedom."""

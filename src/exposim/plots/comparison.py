@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from exposim._checks import Array
 from exposim.errors import InvalidArgument
-from exposim.plots.style import COLOURS, SMALL, name_panel, panels, title
+from exposim.plots.style import COLOURS, SMALL, literal, name_panel, panels, title
 from exposim.scenarios.measures import forces_by_direction, has_floating_base
 from exposim.simulation.trajectory import Trajectory, as_trajectory
 
@@ -80,7 +80,9 @@ def _draw(axes: Axes, content: _Panel, trajectories: Mapping[str, Trajectory]) -
         colour, values = COLOURS[i % len(COLOURS)], content.values[name]
         # Thinner from run to run, so that equal curves show each other.
         width = 1.0 + 1.6 * (1.0 - i / max(len(trajectories) - 1, 1))
-        axes.plot(trajectory.t, values, color=colour, lw=width, ls=LINES[i % len(LINES)], label=name, zorder=3 + i)
+        axes.plot(
+            trajectory.t, values, color=colour, lw=width, ls=LINES[i % len(LINES)], label=literal(name), zorder=3 + i
+        )
         if _diverged(trajectory):
             at = float(np.clip(np.nan_to_num(values[-1]), low, high))
             axes.plot(trajectory.t[-1], at, "x", color=colour, ms=8, mew=2, clip_on=False, zorder=20)

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from exposim._checks import Array
-from exposim.plots.style import COLOURS, NORMAL, SMALL, bounds, name_panel, over_time, panels, title
+from exposim.plots.style import COLOURS, NORMAL, SMALL, bounds, literal, name_panel, over_time, panels, title
 from exposim.robots.robot import Robot
 from exposim.simulation.trajectory import Trajectory, as_trajectory
 
@@ -90,7 +90,7 @@ def draw_groups(trajectory: Trajectory, values: Array, groups: Sequence[Grouping
         shown = values[:, list(group.columns)]
         for column, label, colour in zip(shown.T, group.labels, COLOURS, strict=False):
             style = "steps-post" if held else "default"
-            panel.plot(trajectory.t, column, color=colour, lw=1.1, label=label, drawstyle=style)
+            panel.plot(trajectory.t, column, color=colour, lw=1.1, label=literal(label), drawstyle=style)
         panel.set_ylim(*bounds(shown, trajectory, least_span=1e-3))
         name_panel(panel, group.name)
         if not alike and len(group.labels) > 1:

@@ -43,13 +43,18 @@ def panels(rows: int, columns: int, row_height: float, **options: Any) -> tuple[
 def title(figure: Figure, trajectory: Trajectory, what: str) -> None:
     """What is shown, of which scenario and robot."""
     settings = trajectory.settings
-    text = f"{what} · {settings.scenario.name}, {settings.robot.name}"
+    text = literal(f"{what} · {settings.scenario.name}, {settings.robot.name}")
     figure.suptitle(text, x=0.01, ha="left", fontsize=LARGE)
+
+
+def literal(text: str) -> str:
+    """Names as they are: a dollar sign in them begins no formula."""
+    return text.replace("$", r"\$")
 
 
 def name_panel(axes: Axes, text: str) -> None:
     """A panel's name, above it on the left."""
-    axes.set_title(text, loc="left", fontsize=NORMAL)
+    axes.set_title(literal(text), loc="left", fontsize=NORMAL)
 
 
 def over_time(axes: NDArray[Any], trajectory: Trajectory) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+from collections.abc import Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -127,8 +128,8 @@ class Run(LeavesToPaperExpo):
                 f"and cannot be made longer"
             )
         run.sim.state = trajectory.state(-1)
-        if run.controller is not None and trajectory.memory:
-            run.controller.memory = dict(trajectory.memory)  # type: ignore[attr-defined]
+        if trajectory.memory:
+            run._remember(trajectory.memory)
         arrays = [getattr(trajectory, name) for name in _COLUMNS]
         run._rows = list(zip(*arrays, strict=True))
         run._kept = (steps, len(run._rows), run._memory())
@@ -223,6 +224,15 @@ class Run(LeavesToPaperExpo):
         sim, state = self.sim, self.sim.state
         beside = {"tau": tau, "position": sim.positions, "normal": sim.normals, "force": sim.forces}
         return tuple(beside[name] if name in beside else getattr(state, name) for name in _COLUMNS)
+
+    def _remember(self, memory: Mapping[str, Array]) -> None:
+        try:
+            _ = self.controller.memory  # type: ignore[union-attr]  # that it has one
+            self.controller.memory = dict(memory)  # type: ignore[union-attr]
+        except Exception as error:  # it may be anybody's
+            raise StateMismatch(
+                f"the controller of {self.scenario.name!r} does not take what was remembered in the file: {error}"
+            ) from error
 
     def _memory(self) -> dict[str, Array]:
         remembered = getattr(self.controller, "memory", {})

@@ -93,6 +93,8 @@ class RobotSettings(Record):
                 f"give the robot itself (robot=...)"
             )
         path = _local(self.source)
+        if path.suffix.lower() not in (".urdf", ".xml"):  # before it is read: it may be any file
+            raise UnknownFile(f"robot {self.name!r} was loaded from {path}, which is no model file; give robot=...")
         if not path.is_file():
             raise UnknownFile(
                 f"robot {self.name!r} was loaded from {path}, which is not there any more; give robot=..."
