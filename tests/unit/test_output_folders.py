@@ -249,6 +249,35 @@ def test_a_disk_that_is_full_is_said_with_the_name_of_the_file(size, tmp_path):
     assert not [path.name for path in (tmp_path / "out").iterdir() if path.suffix == ".part"]
 
 
+@pytest.mark.usefixtures("without_plots")
+def test_a_save_in_between_that_fails_does_not_end_the_run(monkeypatch):
+    save, failures = xs.Trajectory.save, []
+
+    def fail_at_first(trajectory, path):
+        if not failures:
+            failures.append(path)
+            raise xs.UnwritableFile(f"cannot write {path}: No space left on device")
+        return save(trajectory, path)
+
+    monkeypatch.setattr(xs.Trajectory, "save", fail_at_first)
+    result = exposim("run", "drop", "--duration", "20ms", "--autosave", "0s", "--no-replay")
+    assert result.exit_code == 0, result.output
+    assert "note: cannot write results/drop/trajectory.npz: No space left on device; the run goes on" in result.stderr
+    assert t_end("results/drop") == pytest.approx(0.02)
+
+
+@pytest.mark.usefixtures("without_plots")
+def test_a_file_system_without_locks_gets_a_note(monkeypatch, tmp_path):
+    def refuse(*_):
+        raise OSError(errno.ENOTSUP, "Operation not supported")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    result = exposim("run", "drop", *SHORT, "--output", "out")
+    assert result.exit_code == 0, result.output
+    assert "note: out cannot be locked (Operation not supported)" in result.stderr
+    assert not (tmp_path / "out" / LOCK).exists()
+
+
 def test_a_folder_that_cannot_be_made_is_said_with_the_name_of_the_file(recorded, tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(xs.UnwritableFile, match=r"cannot write .*file/x\.npz"):

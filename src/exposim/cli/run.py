@@ -14,7 +14,7 @@ from exposim import scenarios
 from exposim._writing import writing
 from exposim.analysis.summary import Summary
 from exposim.cli import options
-from exposim.cli.console import Status, complain, out, say
+from exposim.cli.console import Status, complain, note, out, say
 from exposim.cli.folders import clear, default_folder, is_numbered, latest, next_free, occupied
 from exposim.cli.plan import TRAJECTORY, Flags, Plan, find_trajectory, plan
 from exposim.cli.quantities import TIME, parse, show_time
@@ -22,7 +22,7 @@ from exposim.cli.resume import find_run, holds_finished_run, refuse_to_replace, 
 from exposim.cli.schemes import label
 from exposim.cli.simulate import Interruption, progress_bar, simulate, undisturbed
 from exposim.cli.tables import summary_table
-from exposim.errors import InvalidArgument
+from exposim.errors import InvalidArgument, UnwritableFile
 from exposim.scenarios import Run
 from exposim.simulation.trajectory import Trajectory
 
@@ -100,12 +100,18 @@ def _simulate(run: Run, folder: Path, save_every: float) -> None:
             clear(folder, (SUMMARY, REPLAY, *PLOTS))  # of an earlier run
         run.trajectory.save(path)
 
+    def save_in_between() -> None:
+        try:
+            save()
+        except UnwritableFile as error:  # by the end there may be space
+            note(f"{error}; the run goes on")
+
     with Interruption() as interruption, progress_bar() as progress:
         scheme = label(run.sim.integrator, run.settings.dt)
         span = f"{run.settings.duration:g} s" + ("" if fresh else f" from {run.t:g} s on")
         say(f"{run.scenario.name}: {run.scenario.robot.name}, {scheme}, {span} → {folder}")
         try:
-            simulate(run, progress, run.scenario.name, interruption, save, save_every)
+            simulate(run, progress, run.scenario.name, interruption, save_in_between, save_every)
         except KeyboardInterrupt:  # the second: the controller did not come back
             interruption.signal = interruption.signal or signal.SIGINT
         except Exception:
