@@ -22,7 +22,6 @@ from exposim.contact.surfaces import HalfSpace, Surface
 from exposim.errors import (
     ContactWarning,
     ExposimError,
-    FolderInUse,
     InvalidArgument,
     MissingExtra,
     ModelParseError,
@@ -36,8 +35,6 @@ from exposim.errors import (
     UnknownScenario,
     UnreadableFile,
     UnsupportedModel,
-    UntrustedFile,
-    UnwritableFile,
 )
 from exposim.kernels import Pade
 from exposim.robots.known import KNOWN_ROBOTS
@@ -72,7 +69,6 @@ __all__ = [
     "ExplicitEuler",
     "Expo",
     "ExposimError",
-    "FolderInUse",
     "HalfSpace",
     "ImplicitEuler",
     "Integrator",
@@ -99,8 +95,6 @@ __all__ = [
     "UnknownScenario",
     "UnreadableFile",
     "UnsupportedModel",
-    "UntrustedFile",
-    "UnwritableFile",
     "controllers",
     "kernels",
     "load_robot",

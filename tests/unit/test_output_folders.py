@@ -13,6 +13,7 @@ import exposim as xs
 from command_line import exposim, fails, refused
 from exposim._writing import writing
 from exposim.cli.folders import LOCK, default_folder, latest, next_free
+from exposim.errors import UnwritableFile
 
 SHORT = ("--duration", "5ms", "--no-replay")
 
@@ -207,7 +208,7 @@ def test_a_picture_or_page_is_written_whole_or_not_at_all(write, name, recorded,
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("exposim._writing.os.fsync", sync)
-    with pytest.raises(xs.UnwritableFile, match=f"cannot write {path}: No space left on device"):
+    with pytest.raises(UnwritableFile, match=f"cannot write {path}: No space left on device"):
         write(recorded, path)
     assert seen == ["old"]
     assert [each.name for each in tmp_path.iterdir()] == [name]
@@ -256,7 +257,7 @@ def test_a_save_in_between_that_fails_does_not_end_the_run(monkeypatch):
     def fail_at_first(trajectory, path):
         if not failures:
             failures.append(path)
-            raise xs.UnwritableFile(f"cannot write {path}: No space left on device")
+            raise UnwritableFile(f"cannot write {path}: No space left on device")
         return save(trajectory, path)
 
     monkeypatch.setattr(xs.Trajectory, "save", fail_at_first)
@@ -280,9 +281,9 @@ def test_a_file_system_without_locks_gets_a_note(monkeypatch, tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_said_with_the_name_of_the_file(recorded, tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(xs.UnwritableFile, match=r"cannot write .*file/x\.npz"):
+    with pytest.raises(UnwritableFile, match=r"cannot write .*file/x\.npz"):
         recorded.save(tmp_path / "file" / "x.npz")
-    with pytest.raises(xs.UnwritableFile, match=r"cannot write .*nowhere/x\.png: No such file"):
+    with pytest.raises(UnwritableFile, match=r"cannot write .*nowhere/x\.png: No such file"):
         xs.plots.save(xs.plots.forces(recorded), tmp_path / "nowhere" / "x.png")
 
 

@@ -13,6 +13,7 @@ import pytest
 
 import exposim as xs
 from command_line import exposim, refused
+from exposim.errors import UntrustedFile
 from exposim.scenarios import Run
 from exposim.simulation.trajectory import ARRAYS, FORMAT, FORMAT_VERSION
 
@@ -209,7 +210,7 @@ def test_a_file_that_is_exchanged_after_it_was_checked_is_not_run(own, tmp_path,
 
 def test_in_python_a_file_elsewhere_is_named_too(elsewhere):
     trajectory = xs.Trajectory.load(elsewhere.trajectory)
-    with pytest.raises(xs.UntrustedFile, match=r"file=\.\.\."):
+    with pytest.raises(UntrustedFile, match=r"file=\.\.\."):
         xs.scenarios.of(trajectory)
     assert not elsewhere.has_run()
     assert xs.scenarios.of(trajectory, elsewhere.file).name == "own"
