@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "exposim/geometry/surface.hpp"
+#include "interpreter_lock.hpp"
 
 namespace exposim {
 
@@ -20,19 +21,23 @@ class PythonSurface final : public Surface {
   PythonSurface(nanobind::object distance, nanobind::object normal)
       : distance_(std::move(distance)), normal_(std::move(normal)) {}
   ~PythonSurface() override {
-    const nanobind::gil_scoped_acquire acquire;
-    distance_.reset();
-    normal_.reset();
+    with_interpreter([this] {
+      distance_.reset();
+      normal_.reset();
+    });
   }
 
   double distance(const Eigen::Vector3d& p) const override {
-    const nanobind::gil_scoped_acquire acquire;
-    return distance_at(p);
+    return with_interpreter([&] { return distance_at(p); });
   }
 
   Touch query(const Eigen::Vector3d& p) const override {
+    return with_interpreter([&] { return touch_at(p); });
+  }
+
+ private:
+  Touch touch_at(const Eigen::Vector3d& p) const {
     constexpr double kStep = 1e-4;  // [m]
-    const nanobind::gil_scoped_acquire acquire;
     Points around = p.transpose().replicate(7, 1);
     for (Eigen::Index axis = 0; axis < 3; ++axis) {
       around(1 + 2 * axis, axis) += kStep;
@@ -47,7 +52,6 @@ class PythonSurface final : public Surface {
     return touch;
   }
 
- private:
   double distance_at(const Eigen::Vector3d& p) const {
     const Points one = p.transpose();
     return nanobind::cast<Eigen::VectorXd>(distance_(one))(0);

@@ -6,13 +6,16 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <limits>
 #include <stdexcept>
 #include <tuple>
+#include <variant>
 
 #include "bindings.hpp"
 #include "exposim/expo/averages.hpp"
@@ -41,35 +44,50 @@ std::optional<VectorXd> copy_of(const std::optional<Numbers>& array) {
 }
 
 /// The numbers of an array of floats; none if it is something else.
+/// Only of what has them in memory: a conversion would run Python, and what that raises would be lost.
 std::optional<VectorXd> numbers_of(nb::handle given) {
   Numbers array;
-  return nb::try_cast(given, array) ? std::optional(copy_of(array)) : std::nullopt;
+  return PyObject_CheckBuffer(given.ptr()) && nb::try_cast(given, array) ? std::optional(copy_of(array)) : std::nullopt;
 }
 
 constexpr int kNotTaken = -1;  // what was given is not what a step takes: nothing was done
+constexpr int kOverflow = 1;   // a touch was left out for want of a slot
 
-/// @return 0: all is well; 1: it diverged; 2: a touch was left out for want of a slot; 3: both; or kNotTaken.
-int step(SharedSimulator& self, nb::handle tau, nb::handle n, std::vector<ExternalWrench> wrenches) {
+/// What steps came to: how they diverged; otherwise 0, kOverflow or kNotTaken.
+using Outcome = std::variant<int, Divergence>;
+
+/// Takes steps until they are all taken, one diverges, or it is time to look for signals.
+Outcome steps_between_signals(Simulator& simulator, const Input& input, bool stops, long long& left) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kBetweenSignals{20};
+  constexpr long long kBetweenGlances = 10;  // at the clock
+  const Clock::time_point end = Clock::now() + kBetweenSignals;
+  while (left > 0 && !(stops && simulator.divergence())) {
+    const auto count = static_cast<int>(std::min(kBetweenGlances, left));
+    if (!simulator.step(input, count)) return *simulator.divergence();
+    left -= count;
+    if (Clock::now() >= end) break;
+  }
+  if (stops && simulator.divergence()) left = 0;
+  return simulator.statistics().overflows > 0 ? kOverflow : 0;
+}
+
+Outcome step(SharedSimulator& self, nb::handle tau, nb::handle n, std::vector<ExternalWrench> wrenches) {
   const Robot& robot = self.simulator.world().robot();
   const std::optional<VectorXd> torques = tau.is_none() ? VectorXd::Zero(robot.nv()) : numbers_of(tau);
-  int count = 0;
-  if (!torques || !takes(robot, *torques) || PyBool_Check(n.ptr()) || !nb::try_cast(n, count) || count < 1) {
+  long long left = 0;
+  if (!torques || !takes(robot, *torques) || !PyLong_CheckExact(n.ptr()) || !nb::try_cast(n, left) || left < 1) {
     return kNotTaken;
   }
   const Input input = make_input(robot, torques, std::move(wrenches));
-  // Between chunks the interpreter may run its signal handlers: a long run can be interrupted.
-  constexpr int kChunk = 1000;
-  bool good = true;
-  long overflows = 0;
-  for (int left = count; good && left > 0; left -= kChunk) {
-    good = self.alone([&](Simulator& simulator) {
-      const bool taken = simulator.step(input, std::min(kChunk, left));
-      overflows = simulator.statistics().overflows;
-      return taken;
-    });
+  while (true) {
+    Outcome outcome =
+        self.alone([&](Simulator& simulator) { return steps_between_signals(simulator, input, self.stops, left); });
+    // The interpreter runs its signal handlers here: a long run can be interrupted, between two steps.
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (left == 0 || std::holds_alternative<Divergence>(outcome)) return outcome;
+    self.let_others_look();
   }
-  return (good ? 0 : 1) + (overflows > 0 ? 2 : 0);
 }
 
 /// @return whether q and v are what a reset takes; nothing is changed otherwise.
@@ -157,10 +175,17 @@ Eigen::Vector3d anchor(const Simulator& simulator, std::size_t i) {
 
 void bind_reports(nb::module_& m) {
   nb::class_<Divergence>(m, "Divergence")
+      .def(
+          "__init__",
+          [](Divergence* self, double t, long step, const VectorXd& q, const VectorXd& v, const VectorXd& start) {
+            new (self) Divergence{t, step, q, v, start};
+          },
+          nb::arg("t"), nb::arg("step"), nb::arg("q"), nb::arg("v"), nb::arg("start"))
       .def_ro("t", &Divergence::t)
       .def_ro("step", &Divergence::step)
       .def_prop_ro("q", [](const Divergence& self) { return VectorXd(self.q); })
-      .def_prop_ro("v", [](const Divergence& self) { return VectorXd(self.v); });
+      .def_prop_ro("v", [](const Divergence& self) { return VectorXd(self.v); })
+      .def_prop_ro("start", [](const Divergence& self) { return VectorXd(self.start); });
 
   nb::class_<NewtonInfo>(m, "NewtonInfo")
       .def_ro("iterations", &NewtonInfo::iterations)
@@ -189,15 +214,27 @@ void bind_reports(nb::module_& m) {
       .def_ro("overflows", &StepStatistics::overflows);
 }
 
+/// @param type of the package's own error; found beforehand, since at exit nothing can be imported.
+void translate_busy(const std::exception_ptr& thrown, void* type) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Busy& error) {
+    PyErr_SetString(static_cast<PyObject*>(type), error.what());
+  }
+}
+
 }  // namespace
 
 void bind_simulator(nb::module_& m) {
   bind_reports(m);
+  nb::object busy = nb::module_::import_("exposim.errors").attr("SimulatorBusy");
+  nb::register_exception_translator(&translate_busy, busy.release().ptr());
   m.attr("MAX_VELOCITY") = thresholds::kMaxVelocity;
+  m.attr("MIN_STEP") = thresholds::kMinStep;
   m.attr("QUATERNION_TOLERANCE") = thresholds::kQuaternionTolerance;
   nb::class_<SharedSimulator>(m, "Simulator")
-      .def(nb::init<std::shared_ptr<World>, std::shared_ptr<Integrator>, double>(), nb::arg("world"),
-           nb::arg("integrator"), nb::arg("dt"))
+      .def(nb::init<std::shared_ptr<World>, std::shared_ptr<Integrator>, double, bool>(), nb::arg("world"),
+           nb::arg("integrator"), nb::arg("dt"), nb::arg("stops"))
       .def("step", &step, nb::arg("tau").none(), nb::arg("n").none(), nb::arg("wrenches"))
       .def("reset", &reset, nb::arg("q").none(), nb::arg("v").none())
       .def("set_state", &set_state, nb::arg("x"))
@@ -284,6 +321,10 @@ void bind_simulator(nb::module_& m) {
       .def_prop_ro("parts_info", reader([](const Simulator& simulator) { return simulator.last_step().parts; }))
       .def_prop_ro("newton_info", reader([](const Simulator& simulator) { return simulator.last_step().newton; }))
       .def_prop_ro("statistics", reader([](const Simulator& simulator) { return simulator.statistics(); }))
+      .def("set_divergence",
+           [](SharedSimulator& self, const Divergence& divergence) {
+             self.alone([&](Simulator& simulator) { simulator.set_divergence(divergence); });
+           })
       .def_prop_ro("divergence", reader([](const Simulator& simulator) { return simulator.divergence(); }));
 }
 

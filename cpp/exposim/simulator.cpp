@@ -81,7 +81,9 @@ bool Simulator::step(const Input& input, int n) {
     integrator_->step(*world_, workspace_, now_, input, dt_, step_);
     if (step_.diverged) {
       const State& led_to = step_.next.state;
-      divergence_ = Divergence{led_to.t, statistics_.steps + 1, led_to.q, led_to.v};
+      divergence_ = Divergence{led_to.t, statistics_.steps + 1, led_to.q, led_to.v, {}};
+      divergence_->start.resize(world_->packed_size());
+      world_->pack(now_.state, divergence_->start);
       return false;
     }
     std::swap(now_, step_.next);

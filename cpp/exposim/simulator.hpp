@@ -11,9 +11,10 @@ namespace exposim {
 
 /// The step that was refused because the state it led to is not finite or absurd.
 struct Divergence {
-  double t;              ///< end of that step [s]
-  long step;             ///< its number since the last reset, from 1
-  Eigen::VectorXd q, v;  ///< where it led
+  double t;               ///< end of that step [s]
+  long step;              ///< its number since the last reset, from 1
+  Eigen::VectorXd q, v;   ///< where it led
+  Eigen::VectorXd start;  ///< the packed state before it
 };
 
 /// Of all steps since the last reset or restored state.
@@ -62,6 +63,8 @@ class Simulator {
   Workspace& workspace() { return workspace_; }
   const StepStatistics& statistics() const { return statistics_; }
   const std::optional<Divergence>& divergence() const { return divergence_; }
+  /// After a state was restored that another simulator diverged at.
+  void set_divergence(const Divergence& divergence) { divergence_ = divergence; }
   double dt() const { return dt_; }
 
  private:

@@ -58,7 +58,9 @@ constexpr double kNoSpeed = 1e-9;
 /// Slower ones [m/s] turn as if they were this fast: Coulomb friction has no derivative at rest.
 constexpr double kSlowest = 1e-6;
 
-// States.
+// Steps and states.
+/// Shorter steps [s] vanish beside the time, and their parts beside nothing.
+constexpr double kMinStep = 1e-12;
 /// Velocities beyond this [rad/s, m/s] are absurd: the step has diverged.
 constexpr double kMaxVelocity = 1e5;
 /// A stretch given along the normal may be this share of its length, or of the shortest length [m] that counts.

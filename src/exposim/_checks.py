@@ -54,9 +54,8 @@ def number(name: str, value: Any, unit: str, *, above: float | None = None, leas
     return result
 
 
-def count(name: str, value: Any) -> int:
-    """A whole number of at least 1 that fits the core's counter."""
-    most = 2**31 - 1
+def count(name: str, value: Any, most: int = 2**31 - 1) -> int:
+    """A whole number of at least 1, and not more than that."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or not 1 <= value <= most:
         raise InvalidArgument(f"{name} is {value!r}; give a whole number from 1 to {most}")
     return int(value)
@@ -80,12 +79,30 @@ def choice(name: str, value: Any, choices: Sequence[Choice]) -> Choice:
 def as_array(name: str, value: ArrayLike, wanted: str = "real numbers") -> Array:
     """A new float array of any shape; its entries may be anything."""
     try:
-        array = np.array(value)
-        if array.dtype.kind in "biuf" or (array.dtype.kind == "O" and not _has_text(array)):
-            return array.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise InvalidArgument(f"{name} is {value!r}; give {wanted}")
+        array = _converted(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        if not _is_about(value, error):
+            raise
+        array = None
+    if array is None:
+        raise InvalidArgument(f"{name} is {value!r}; give {wanted}")
+    return array
+
+
+def _converted(value: ArrayLike) -> Array | None:
+    """None, or an error, if these are no numbers."""
+    array = np.array(value)
+    numbers = array.dtype.kind in "biuf" or (array.dtype.kind == "O" and not _has_text(array))
+    return array.astype(np.float64) if numbers else None
+
+
+def _is_about(value: ArrayLike, error: Exception) -> bool:
+    """Whether a conversion fails by itself: what a signal handler raised in the middle of it comes only once."""
+    try:
+        _converted(value)
+    except (TypeError, ValueError, OverflowError) as again:
+        return repr(again) == repr(error)
+    return False
 
 
 def _has_text(array: NDArray[Any]) -> bool:

@@ -195,6 +195,8 @@ class Resolved:
 def resolve(Upsilon: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')], ddp_bar: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], elements: Sequence[Element], dt: float, micro_steps: int) -> Resolved: ...
 
 class Divergence:
+    def __init__(self, t: float, step: int, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> None: ...
+
     @property
     def t(self) -> float: ...
 
@@ -206,6 +208,9 @@ class Divergence:
 
     @property
     def v(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]: ...
+
+    @property
+    def start(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]: ...
 
 class NewtonInfo:
     @property
@@ -267,12 +272,14 @@ class StepStatistics:
 
 MAX_VELOCITY: float = 100000.0
 
+MIN_STEP: float = 1e-12
+
 QUATERNION_TOLERANCE: float = 0.001
 
 class Simulator:
-    def __init__(self, world: World, integrator: Integrator, dt: float) -> None: ...
+    def __init__(self, world: World, integrator: Integrator, dt: float, stops: bool) -> None: ...
 
-    def step(self, tau: object | None, n: object | None, wrenches: Sequence[ExternalWrench]) -> int: ...
+    def step(self, tau: object | None, n: object | None, wrenches: Sequence[ExternalWrench]) -> int | Divergence: ...
 
     def reset(self, q: object | None, v: object | None) -> bool: ...
 
@@ -352,6 +359,8 @@ class Simulator:
 
     @property
     def statistics(self) -> StepStatistics: ...
+
+    def set_divergence(self, arg: Divergence, /) -> None: ...
 
     @property
     def divergence(self) -> Divergence | None: ...

@@ -62,6 +62,10 @@ class StateMismatch(ExposimError, ValueError):
     """The state does not belong to this simulator."""
 
 
+class SimulatorBusy(ExposimError, RuntimeError):
+    """The simulator is in the middle of a step, and cannot be moved or looked at now."""
+
+
 class PinocchioMismatch(ExposimError, ImportError):
     """The Pinocchio found at run time is another one than at build time."""
 

@@ -1,7 +1,11 @@
-"""The package refuses a Pinocchio that it was not built with."""
+"""The package refuses a Pinocchio that it was not built with, and a build that does not fit it."""
 
+import os
+import platform
 import subprocess
 import sys
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -41,3 +45,28 @@ def test_the_extension_and_the_package_know_the_same_build():
 
 def test_the_mismatch_is_an_import_error():
     assert issubclass(xs.PinocchioMismatch, ImportError)
+
+
+def compile_with(*flags):
+    """Whether matrices are laid out by these flags as Pinocchio has them, and what the compiler says."""
+    root, prefix = Path(__file__).parents[2], Path(find_spec("cmeel").origin).parents[1] / "cmeel.prefix"
+    includes = [f"-I{root / 'cpp'}", f"-I{prefix / 'include' / 'eigen3'}"]
+    header = root / "cpp" / "exposim" / "robot" / "eigen_layout.hpp"
+    command = [os.environ.get("CXX", "c++"), "-std=c++17", "-fsyntax-only", "-x", "c++", *flags, *includes, str(header)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("flags", [(), ("-fsanitize=address", "-DEIGEN_MALLOC_ALREADY_ALIGNED=1")], ids=repr)
+def test_a_build_that_lays_out_matrices_as_pinocchio_does_compiles(flags):
+    done = compile_with(*flags)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="these flags are those of x86-64")
+@pytest.mark.parametrize("flag", ["-mavx", "-mavx512f", "-DEIGEN_MAX_ALIGN_BYTES=0"])
+def test_another_alignment_of_matrices_is_refused(flag):
+    assert "align matrices to 16 bytes" in compile_with(flag).stderr
+
+
+def test_another_allocator_of_matrices_is_refused():
+    assert "take matrices from malloc" in compile_with("-fsanitize=address").stderr

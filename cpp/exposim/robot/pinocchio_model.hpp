@@ -3,6 +3,8 @@
 #include <pinocchio/multibody.hpp>
 #include <vector>
 
+#include "exposim/robot/eigen_layout.hpp"
+
 namespace exposim {
 
 struct PinocchioModel {

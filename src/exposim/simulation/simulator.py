@@ -26,6 +26,10 @@ from exposim.simulation.world import build_world, refuse_modal_for_other_materia
 
 # Velocities beyond this [rad/s, m/s] count as divergence.
 MAX_VELOCITY: float = _core.MAX_VELOCITY
+# Steps below this [s] vanish beside the time, and in the divisions of a step.
+MIN_STEP: float = _core.MIN_STEP
+# Steps that one call can be asked for: what the core counts with.
+MOST_STEPS = 2**63 - 1
 
 
 class Simulator(LeavesToPaperExpo):
@@ -35,14 +39,15 @@ class Simulator(LeavesToPaperExpo):
         robot: From :func:`exposim.load_robot`.
         ground: One surface, several, or none.
         integrator: The scheme.
-        dt: Time step [s].
+        dt: Time step [s], at least 1e-12.
         slots: Contacts that a point can have at once, and remembers. By default one for each surface up to three, and
             two if there are more. A point that touches more surfaces than that is reported.
         profile: Measure where the time goes, for :attr:`profile`.
         on_divergence: ``"raise"`` :class:`exposim.SimulationDiverged`, or ``"stop"``: stay at the last good state
             and set :attr:`diverged`; further steps then do nothing until a reset.
 
-    Safe to share between threads; steps run without the interpreter lock.
+    Safe to share between threads; steps run without the interpreter lock. A forked child has a copy of its own, unless
+    another thread was in the middle of a step when it was forked: that copy raises :class:`exposim.SimulatorBusy`.
     """
 
     def __init__(
@@ -64,20 +69,19 @@ class Simulator(LeavesToPaperExpo):
         self._robot = robot
         self._surfaces = surfaces_of(ground)
         self._integrator = integrator
-        self._dt = _checks.number("dt", dt, "[s]", above=0.0)
+        self._dt = _checks.number("dt", dt, "[s]", least=MIN_STEP)
         self._on_divergence = _checks.choice("on_divergence", on_divergence, ("raise", "stop"))
         self._slots = slots_for(self._surfaces) if slots is None else _checks.count("slots", slots)
         refuse_modal_for_other_materials(integrator, robot.contact_points, self._surfaces)
         scheme = integrator._build()
         self._world = build_world(robot, self._surfaces, scheme, self._slots)
-        self._core = _core.Simulator(self._world, scheme, self._dt)
+        self._core = _core.Simulator(self._world, scheme, self._dt, self._on_divergence == "stop")
         self._contact_points = tuple(robot.contact_points[point] for point, _ in self._world.contacts)
         self._layout = Layout(robot.nq, robot.nv, len(self._contact_points))
         self._at_rest = np.zeros(robot.nv)
         self._warned_of_overflow = False
         self._profile = _checks.flag("profile", profile)
         self._core.enable_profiler(self._profile)
-        self._divergence: SimulationDiverged | None = None
         self.reset()
 
     # Moving.
@@ -96,7 +100,6 @@ class Simulator(LeavesToPaperExpo):
             self._core.reset(
                 self._robot.check_configuration(q), _checks.vector("v", v, nv, f"nv of {self._robot.name}")
             )
-        self._divergence = None
 
     def step(
         self,
@@ -107,6 +110,9 @@ class Simulator(LeavesToPaperExpo):
     ) -> None:
         """Takes n steps of dt with the input held.
 
+        Signal handlers run in between, at least every few hundredths of a second: what they raise comes through after a
+        whole number of steps, and no more are taken.
+
         Args:
             tau: Joint torques [N·m or N]: nv entries, or one per actuated degree of freedom; by default zero.
             n: How many steps.
@@ -114,20 +120,20 @@ class Simulator(LeavesToPaperExpo):
                 at the frame.
 
         Raises:
+            SimulatorBusy: If called by a surface that a step has called.
             SimulationDiverged: If a step leads to a state that is not finite, or to velocities beyond 1e5; the
                 simulator is then at the last good state.
         """
-        if self._divergence is not None and self._on_divergence == "stop":
-            return
         forces = () if wrenches is None else self._wrenches(wrenches)
         outcome = self._core.step(tau, n, forces)
-        if outcome < 0:  # no array of floats, or no good one: say so, or make it one; checked here only, for speed
-            outcome = self._core.step(None if tau is None else self._check_tau(tau), _checks.count("n", n), forces)
+        if outcome == -1:  # no array of floats, or no good one: say so, or make it one; checked here only, for speed
+            checked = None if tau is None else self._check_tau(tau)
+            outcome = self._core.step(checked, _checks.count("n", n, MOST_STEPS), forces)
         if outcome:
-            self._report(diverged=outcome % 2 == 1, overflow=outcome >= 2)
+            self._report(outcome)
 
-    def _report(self, diverged: bool, overflow: bool) -> None:
-        if overflow and not self._warned_of_overflow:
+    def _report(self, outcome: int | _core.Divergence) -> None:
+        if self._core.statistics.overflows and not self._warned_of_overflow:
             self._warned_of_overflow = True
             warnings.warn(
                 f"a contact point touches more than {self._slots} surfaces at once; it remembers the deepest "
@@ -135,10 +141,8 @@ class Simulator(LeavesToPaperExpo):
                 ContactWarning,
                 stacklevel=3,
             )
-        if diverged:
-            self._divergence = self._describe_divergence()
-            if self._on_divergence == "raise":
-                raise self._divergence
+        if isinstance(outcome, _core.Divergence) and self._on_divergence == "raise":
+            raise self._describe(outcome)
 
     # Looking.
 
@@ -324,12 +328,13 @@ class Simulator(LeavesToPaperExpo):
     @property
     def diverged(self) -> bool:
         """Whether a step has diverged since the last reset or restored state."""
-        return self._divergence is not None
+        return self._core.divergence is not None
 
     @property
     def divergence(self) -> SimulationDiverged | None:
         """How it diverged, if it did."""
-        return self._divergence
+        found = self._core.divergence
+        return None if found is None else self._describe(found)
 
     # Saving and restoring.
 
@@ -342,7 +347,6 @@ class Simulator(LeavesToPaperExpo):
     def state(self, state: State) -> None:
         if not (isinstance(state, State) and state.layout == self._layout and self._core.set_state(state._x)):
             self._refuse_state(state)
-        self._divergence = None
 
     def integrate(self, state: State, dx: ArrayLike) -> State:
         """A state moved by a displacement: dq in the tangent space at q, dv, and three per contact that stretch it.
@@ -374,7 +378,9 @@ class Simulator(LeavesToPaperExpo):
             self._on_divergence,
             self._profile,
         )
-        return _restore, (*settings, self.state, self._divergence)
+        found = self._core.divergence
+        divergence = None if found is None else (found.t, found.step, found.q, found.v, found.start)
+        return _restore, (*settings, self.state, divergence)
 
     def __repr__(self) -> str:
         return f"Simulator({self._robot.name!r}, {self._integrator!r}, dt={self._dt:g} s, t={self.t:g} s)"
@@ -425,9 +431,7 @@ class Simulator(LeavesToPaperExpo):
             f"restore it in a simulator of the same robot and ground"
         )
 
-    def _describe_divergence(self) -> SimulationDiverged:
-        found = self._core.divergence
-        assert found is not None
+    def _describe(self, found: _core.Divergence) -> SimulationDiverged:
         bad_q = ~np.isfinite(found.q)
         bad_v = ~(np.abs(found.v) < MAX_VELOCITY)  # also true for NaN
         joints = self._robot.joints_of(bad_q, bad_v)
@@ -437,7 +441,7 @@ class Simulator(LeavesToPaperExpo):
         )
         if not isinstance(self._integrator, (Expo, PaperExpo)):
             advice = f"{type(self._integrator).__name__} needs a smaller dt than {self._dt:g} s here, or take Expo()"
-        return SimulationDiverged(found.t, found.step, joints, self.state, advice)
+        return SimulationDiverged(found.t, found.step, joints, State._of(found.start, self._layout), advice)
 
 
 def _restore(
@@ -449,7 +453,7 @@ def _restore(
     on_divergence: Any,
     profile: bool,
     state: State,
-    divergence: SimulationDiverged | None,
+    divergence: tuple[float, int, Array, Array, Array] | None,
 ) -> Simulator:
     simulator = Simulator(
         robot,
@@ -461,5 +465,6 @@ def _restore(
         profile=profile,
     )
     simulator.state = state
-    simulator._divergence = divergence
+    if divergence is not None:
+        simulator._core.set_divergence(_core.Divergence(*divergence))
     return simulator
