@@ -6,7 +6,15 @@ SOURCES := $(shell find cpp bindings examples/extending -type f) CMakeLists.txt
 # Stopwatches for benchmarks and the examples of docs/extending.md, which a wheel does not have.
 DEVELOPMENT := --config-settings=cmake.define.EXPOSIM_DEVELOPMENT=ON
 
-.PHONY: demo paper test test-all check format stubs clean
+# A build of its own, beside the packages of the environment.
+SANITIZE := build/sanitize
+SITE := import sysconfig; print(sysconfig.get_path("purelib"))
+SANITIZED_SITE = $$($(SANITIZE)/venv/bin/python -c '$(SITE)')
+SANITIZED_TESTS := tests/contract tests/test_extending.py $(addprefix tests/unit/test_,$(addsuffix .py,\
+  bad_states bad_vectors bonds changed_states dynamics implicit_euler joint_types kernels looking_inside modal resolve \
+  simulator slots threads_and_signals))
+
+.PHONY: demo paper test test-all check sanitize fuzz format stubs clean
 
 demo: $(VENV)/.built-all  ## Solo12 trots: a summary, plots, and a replay to open in a browser
 	$(RUN)exposim run solo-trot --output results/solo-trot --overwrite
@@ -25,6 +33,14 @@ check: $(VENV)/.built-dev  ## Format, lint, types
 	$(RUN)ruff check .
 	$(RUN)mypy
 	$(RUN)clang-format --dry-run --Werror $$(find cpp bindings examples -name '*.?pp')
+
+sanitize: $(SANITIZE)/.built  ## The core and what every integrator promises, with every mistake of memory an error
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	$(SANITIZE)/venv/bin/python -m pytest -n auto -m "not slow" -q -k "not allocat" $(SANITIZED_TESTS)
+
+fuzz: $(VENV)/.built-test  ## Ten minutes of nonsense; FUZZ="--minutes 2 --seed 7"
+	$(RUN)python tools/fuzz.py $(FUZZ)
 
 format: $(VENV)/.built-dev
 	$(RUN)ruff format .
@@ -49,4 +65,13 @@ $(VENV)/.built: $(VENV)/.requirements $(SOURCES)
 
 $(VENV)/.built-%: $(VENV)/.built
 	$(RUN)python -m pip install --quiet --no-build-isolation $(DEVELOPMENT) --editable ".[$*]"
+	touch $@
+
+# Its own packages first, then those of the environment, but not the package that is installed there.
+$(SANITIZE)/.built: $(VENV)/.built-test $(SOURCES) $(shell find src -name '*.py')
+	$(RUN)python -m venv --without-pip $(SANITIZE)/venv
+	$(RUN)python -m pip install --quiet --no-build-isolation --no-deps --upgrade --target $(SANITIZED_SITE) \
+	  --config-settings=build-dir=$(SANITIZE)/cmake $(DEVELOPMENT) --config-settings=cmake.define.EXPOSIM_SANITIZE=ON .
+	site=$$($(RUN)python -c '$(SITE)') && prefix=$$site/cmeel.prefix && ln -sfn $$prefix $(SANITIZED_SITE)/cmeel.prefix && \
+	  printf '%s\n' $$site $$prefix/lib/python*/site-packages > $(SANITIZED_SITE)/environment.pth
 	touch $@

@@ -245,8 +245,7 @@ void bind_simulator(nb::module_& m) {
               throw std::invalid_argument("dx has the wrong size");
             return self.alone([&](Simulator& simulator) {
               VectorXd moved;
-              if (!simulator.plus(x, dx, moved)) throw std::invalid_argument("this is no state of this world");
-              return moved;
+              return simulator.plus(x, dx, moved) ? std::optional(moved) : std::nullopt;
             });
           },
           nb::arg("x"), nb::arg("dx"))

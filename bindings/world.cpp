@@ -36,12 +36,6 @@ std::shared_ptr<World> make_world(std::shared_ptr<Robot> robot, std::vector<Worl
   return std::make_shared<World>(std::move(robot), std::move(points), std::move(grounds), std::move(bonds), slots);
 }
 
-State unpacked(const World& world, const VectorXd& x) {
-  State state;
-  if (!world.unpack(x, state)) throw std::invalid_argument("this is no state of this world");
-  return state;
-}
-
 }  // namespace
 
 void bind_world(nb::module_& m) {
@@ -137,9 +131,11 @@ void bind_world(nb::module_& m) {
       .def(
           "minus",
           [](const World& self, const VectorXd& to, const VectorXd& from) {
+            State end, start;
             VectorXd dx;
-            self.minus(unpacked(self, to), unpacked(self, from), dx);
-            return dx;
+            if (!self.unpack(to, end) || !self.unpack(from, start)) return std::optional<VectorXd>();
+            self.minus(end, start, dx);
+            return std::optional(dx);
           },
           nb::arg("to"), nb::arg("from_"));
 }

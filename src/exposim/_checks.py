@@ -61,6 +61,17 @@ def count(name: str, value: Any, most: int = 2**31 - 1) -> int:
     return int(value)
 
 
+def several(name: str, value: Any, wanted: str) -> tuple[Any, ...]:
+    """What a list has in it, or whatever else can be gone through."""
+    try:
+        each = None if isinstance(value, (str, bytes)) else iter(value)
+    except TypeError:
+        each = None
+    if each is None:
+        raise InvalidArgument(f"{name} is {value!r}; give {wanted}")
+    return tuple(each)
+
+
 def flag(name: str, value: Any) -> bool:
     """True or False, nothing that merely looks like it."""
     if not isinstance(value, (bool, np.bool_)):

@@ -17,6 +17,9 @@ from exposim.errors import InvalidArgument
 
 KernelInfo = _core.KernelInfo
 
+# Into which a step can be divided: no step goes on for hours, deaf to signals.
+MOST_MICRO_STEPS = 100_000
+
 
 @dataclass(frozen=True)
 class Pade:
@@ -260,8 +263,8 @@ def resolve(
         Upsilon: Inverse inertia at the contacts [1/kg], symmetric, (3n, 3n).
         ddp_bar: Acceleration without contact forces [m/s²], (3n,).
         elements: The n contacts.
-        dt: Length of the step [s], above zero.
-        micro_steps: Into which it is divided, at least 1.
+        dt: Length of the step [s], at least 1e-12.
+        micro_steps: Into which it is divided, from 1 to 100,000.
     """
     elements = tuple(elements)
     if not elements or not all(isinstance(each, Element) for each in elements):
@@ -271,8 +274,8 @@ def resolve(
         _symmetric("Upsilon", Upsilon, m),
         _checks.vector("ddp_bar", ddp_bar, m, "three for every element"),
         [each._build() for each in elements],
-        _checks.number("dt", dt, "[s]", above=0.0),
-        _checks.count("micro_steps", micro_steps),
+        _checks.number("dt", dt, "[s]", least=_core.MIN_STEP),
+        _checks.count("micro_steps", micro_steps, MOST_MICRO_STEPS),
     )
     return Resolved(
         found.lam_bar,

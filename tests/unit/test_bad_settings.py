@@ -1,5 +1,6 @@
 """Bad steps, materials, surfaces, contact points, frames and properties of robots are refused."""
 
+import contextlib
 import functools
 
 import numpy as np
@@ -33,7 +34,7 @@ NOT_NUMBERS_BUT_NONE = [value for value in NOT_NUMBERS if value is not None]
 @few
 @given(dt=not_positive)
 def test_a_dt_that_is_not_above_zero_is_refused(dt):
-    refused(xs.InvalidArgument, lambda: xs.Simulator(solo12(), dt=dt), "dt is", "finite number above 0 [s]")
+    refused(xs.InvalidArgument, lambda: xs.Simulator(solo12(), dt=dt), "dt is", "finite number of at least 1e-12 [s]")
 
 
 @pytest.mark.parametrize("dt", NOT_NUMBERS, ids=short)
@@ -416,3 +417,33 @@ def test_averaged_transitions_are_the_paper_s_method():
 def test_an_option_that_nobody_has_is_no_keyword():
     with pytest.raises(TypeError, match="stiffness"):
         xs.Simulator(solo12(), stiffness=1e5)
+
+
+@pytest.mark.parametrize("micro_steps", [100_001, 2**31 - 1])
+def test_a_step_is_not_divided_into_so_many_that_it_never_ends(micro_steps):
+    refused(xs.InvalidArgument, lambda: xs.Expo(micro_steps=micro_steps), "micro_steps", micro_steps, "100000")
+    element = xs.kernels.Element()
+    resolve = functools.partial(xs.kernels.resolve, np.eye(3), np.zeros(3), [element], 1e-3, micro_steps)
+    refused(xs.InvalidArgument, resolve, "micro_steps", micro_steps, "100000")
+
+
+def test_newton_does_not_go_on_for_ever():
+    refused(xs.InvalidArgument, lambda: xs.ImplicitEuler(max_iterations=2**31 - 1), "max_iterations", "10000")
+
+
+def test_contact_space_is_not_followed_through_a_step_that_vanishes():
+    resolve = functools.partial(xs.kernels.resolve, np.eye(3), np.zeros(3), [xs.kernels.Element()], 5e-324)
+    refused(xs.InvalidArgument, resolve, "dt", "5e-324", "1e-12")
+
+
+@pytest.mark.parametrize("names", [np.array(3.0), 3, "elbow", b"elbow", [["elbow"]], [np.zeros(3)]], ids=short)
+def test_what_are_no_names_of_joints_is_refused(names):
+    refused(xs.InvalidArgument, lambda: solo12().replace(actuated_joints=names), "actuated_joints")
+
+
+@pytest.mark.parametrize("weight", [1e150, 1e250])
+def test_a_task_beyond_what_a_solver_can_do_does_not_hold_up_the_controller(weight):
+    robot = solo12()
+    control = xs.controllers.InverseDynamics(robot, [xs.controllers.tasks.CentreOfMass([0, 0, 0.2], weight=weight)])
+    with contextlib.suppress(xs.InvalidArgument):
+        control(0.0, xs.Simulator(robot, xs.HalfSpace()).state)

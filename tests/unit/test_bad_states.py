@@ -493,3 +493,21 @@ def test_an_error_can_be_caught_as_the_builtin_it_is():
         xs.load_robot("wombat")
     with pytest.raises(LookupError, match="nowhere"):
         on_the_ground().step(wrenches={"nowhere": np.zeros(6)})
+
+
+def test_a_displacement_that_leads_to_no_state_is_refused():
+    def act(sim):
+        sim.integrate(sim.state, np.full(2 * sim.robot.nv + 3 * len(sim.contacts), 1e300))
+
+    refused_untouched(xs.InvalidArgument, act, "dx", "no state", "1e+300")
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_no_displacement_leads_to_a_state_that_cannot_be(swapped):
+    sim = on_the_ground()
+    bad = sim.state.replace(surface=np.full(len(sim.contacts), 7))
+    states = (bad, sim.state) if swapped else (sim.state, bad)
+    refused(xs.StateMismatch, lambda: sim.difference(*states), "surfaces")
+    refused(
+        xs.StateMismatch, lambda: sim.integrate(bad, np.zeros(2 * sim.robot.nv + 3 * len(sim.contacts))), "surfaces"
+    )

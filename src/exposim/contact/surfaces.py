@@ -129,7 +129,8 @@ def surfaces_of(ground: Surface | Iterable[Surface] | None) -> tuple[Surface, ..
     """One surface, several or none, as a tuple."""
     if ground is None:
         return ()
-    surfaces = (ground,) if isinstance(ground, Surface) else tuple(ground) if isinstance(ground, Iterable) else None
-    if surfaces is None or not all(isinstance(surface, Surface) for surface in surfaces):
-        raise InvalidArgument(f"ground is {ground!r}; give a surface such as exposim.HalfSpace(), several, or None")
+    wanted = "a surface such as exposim.HalfSpace(), several, or None"
+    surfaces = (ground,) if isinstance(ground, Surface) else _checks.several("ground", ground, wanted)
+    if not all(isinstance(surface, Surface) for surface in surfaces):
+        raise InvalidArgument(f"ground is {ground!r}; give {wanted}")
     return surfaces

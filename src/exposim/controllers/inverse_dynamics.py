@@ -20,6 +20,8 @@ from exposim.simulation.state import State
 
 # Of the solver: on accelerations [m/s²], forces [N] and torques [N·m].
 TOLERANCE = 1e-5
+# Outer and inner ones of the solver: dozens will do, unless numbers are beyond what it can solve at all.
+MOST_ITERATIONS = (200, 100)
 # What the solver takes for unbounded.
 INFINITY = 1e20
 
@@ -209,6 +211,7 @@ class InverseDynamics:
         proxqp = load("proxsuite").proxqp
         qp = proxqp.dense.QP(len(g), len(b), len(lower))
         qp.settings.eps_abs = TOLERANCE
+        qp.settings.max_iter, qp.settings.max_iter_in = MOST_ITERATIONS
         qp.settings.initial_guess = proxqp.InitialGuess.WARM_START
         qp.init(H, g, A, b, C, lower, upper)
         last = self._memory

@@ -279,9 +279,7 @@ class Robot:
     # Checks at construction.
 
     def _check_contact_points(self, points: Iterable[ContactPoint]) -> tuple[ContactPoint, ...]:
-        if not isinstance(points, Iterable):
-            raise InvalidArgument(f"contact_points is {points!r}; give a list of exposim.ContactPoint objects")
-        points = tuple(points)
+        points = _checks.several("contact_points", points, "a list of exposim.ContactPoint objects")
         if not all(isinstance(point, ContactPoint) for point in points):
             raise InvalidArgument(f"contact_points has {points!r}; give exposim.ContactPoint objects only")
         for point in points:
@@ -297,10 +295,9 @@ class Robot:
         movable = list(self._model.names)[1:]
         if names is None:
             return tuple(movable[1:] if self.has_floating_base else movable)
-        if isinstance(names, str) or not isinstance(names, Iterable):
-            raise InvalidArgument(f"actuated_joints is {names!r}; give a list of names of joints")
-        for name in (names := tuple(names)):
-            if name not in movable:
+        names = _checks.several("actuated_joints", names, "a list of names of joints")
+        for name in names:
+            if not isinstance(name, str) or name not in movable:
                 near = did_you_mean(str(name), movable)
                 raise InvalidArgument(f"actuated_joints has {name!r}, which is no joint of {self._name!r}{near}")
             if names.count(name) > 1:

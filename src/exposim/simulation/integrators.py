@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from exposim import _checks, _core
 from exposim.errors import InvalidArgument
-from exposim.kernels import ContactKernel, _contact_kernel
+from exposim.kernels import MOST_MICRO_STEPS, ContactKernel, _contact_kernel
 
 _POSITION_UPDATES = {"lam_pr2": _core.PositionUpdate.DOUBLE_AVERAGE, "lam_pr": _core.PositionUpdate.SINGLE_AVERAGE}
 _ANCHOR_RULES = {"surface": _core.AnchorRule.SURFACE, "detected": _core.AnchorRule.DETECTED}
@@ -69,7 +69,7 @@ class Expo(LeavesToPaperExpo, Integrator):
         order: 1: the terms of the dynamics are those at the start of the step. 2: those at an estimate of its middle,
             for a third more time; second order while no contact changes.
         tolerance: Largest error of an average contact force, relative to the largest of them.
-        micro_steps: Into which a step is divided where contacts change; more follow them more closely.
+        micro_steps: Into which a step is divided where contacts change, up to 100,000; more follow them more closely.
         max_acceleration: Open contacts are looked after that this acceleration [m/s²] would close within the step; where
             another one closed, the step is taken again.
         max_turn: A step in which a body turns by more than this [rad] is divided into up to 64 parts; ``None``: never.
@@ -85,7 +85,7 @@ class Expo(LeavesToPaperExpo, Integrator):
     def __post_init__(self) -> None:
         _checks.choice("order", self.order, (1, 2))
         _checks.number("tolerance", self.tolerance, "", above=0.0)
-        _checks.count("micro_steps", self.micro_steps)
+        _checks.count("micro_steps", self.micro_steps, MOST_MICRO_STEPS)
         _checks.number("max_acceleration", self.max_acceleration, "[m/s²]", least=0.0)
         if self.max_turn is not None:
             _checks.number("max_turn", self.max_turn, "[rad]", above=0.0)
@@ -199,7 +199,7 @@ class ImplicitEuler(Integrator):
 
     Args:
         tolerance: On the norm of :math:`v^+ - v - dt\,\dot v` [m/s, rad/s], above zero.
-        max_iterations: Newton steps at the most, at least 1.
+        max_iterations: Newton steps at the most, from 1 to 10,000.
     """
 
     name: ClassVar[str] = "implicit-euler"
@@ -209,7 +209,7 @@ class ImplicitEuler(Integrator):
 
     def __post_init__(self) -> None:
         _checks.number("tolerance", self.tolerance, "[m/s, rad/s]", above=0.0)
-        _checks.count("max_iterations", self.max_iterations)
+        _checks.count("max_iterations", self.max_iterations, 10_000)
 
     def _build(self) -> _core.Integrator:
         return _core.ImplicitEuler(float(self.tolerance), int(self.max_iterations))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -356,7 +356,14 @@ class Simulator(LeavesToPaperExpo):
         """
         self._refuse_layout(state)
         size = self._world.tangent_size
-        moved = self._core.plus(state._x, _checks.vector("dx", dx, size, "2 nv, and three per contact"))
+        displacement = _checks.vector("dx", dx, size, "2 nv, and three per contact")
+        moved = self._core.plus(state._x, displacement)
+        if moved is None:
+            if self._world.minus(state._x, state._x) is None:
+                self._refuse_state(state)
+            raise InvalidArgument(
+                f"dx leads to no state; it has entries up to {np.abs(displacement).max():g}: give smaller"
+            )
         return State._of(moved, self._layout)
 
     def difference(self, start: State, end: State) -> Array:
@@ -366,7 +373,10 @@ class Simulator(LeavesToPaperExpo):
         """
         self._refuse_layout(start)
         self._refuse_layout(end)
-        return self._world.minus(end._x, start._x)
+        dx = self._world.minus(end._x, start._x)
+        if dx is None:
+            self._refuse_state(start if self._world.minus(start._x, start._x) is None else end)
+        return dx
 
     def __reduce__(self) -> tuple[Any, ...]:
         settings = (
@@ -420,7 +430,7 @@ class Simulator(LeavesToPaperExpo):
                 f"robot and ground"
             )
 
-    def _refuse_state(self, state: State) -> None:
+    def _refuse_state(self, state: State) -> NoReturn:
         """Says what is wrong with a state that the core does not take."""
         self._refuse_layout(state)
         _checks.vector("state", state._x)

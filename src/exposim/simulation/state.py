@@ -71,11 +71,12 @@ class State:
         stretch: ArrayLike = (),
     ):
         modes = _whole("state.mode", mode)
-        layout = Layout(np.size(q), np.size(v), modes.size)
+        q, v = _checks.vector("state.q", q), _checks.vector("state.v", v)
+        layout = Layout(q.size, v.size, modes.size)
         x = np.empty(layout.size)
         x[0] = _checks.number("state.t", t, "[s]")
-        x[1 : 1 + layout.nq] = _checks.vector("state.q", q)
-        x[1 + layout.nq : 1 + layout.nq + layout.nv] = _checks.vector("state.v", v)
+        x[1 : 1 + layout.nq] = q
+        x[1 + layout.nq : 1 + layout.nq + layout.nv] = v
         memory = _memory_of(x, layout)
         memory[:, 0] = _whole("state.surface", surface, layout.nc)
         memory[:, 1] = modes
