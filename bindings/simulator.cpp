@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <exception>
 #include <limits>
 #include <stdexcept>
@@ -44,10 +45,22 @@ std::optional<VectorXd> copy_of(const std::optional<Numbers>& array) {
 }
 
 /// The numbers of an array of floats; none if it is something else.
-/// Only of what has them in memory: a conversion would run Python, and what that raises would be lost.
+///
+/// Only of what has them in memory as they are: a conversion would run Python, and what a signal handler raises
+/// meanwhile would be lost. nanobind's own goes wrong where there are no strides, as of a NumPy date.
 std::optional<VectorXd> numbers_of(nb::handle given) {
-  Numbers array;
-  return PyObject_CheckBuffer(given.ptr()) && nb::try_cast(given, array) ? std::optional(copy_of(array)) : std::nullopt;
+  Py_buffer view;
+  if (!PyObject_CheckBuffer(given.ptr())) return std::nullopt;
+  if (PyObject_GetBuffer(given.ptr(), &view, PyBUF_ND | PyBUF_FORMAT) != 0) {
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  std::optional<VectorXd> numbers;
+  if (view.ndim == 1 && view.shape && view.format && std::strcmp(view.format, "d") == 0) {
+    numbers = Eigen::Map<const VectorXd>(static_cast<const double*>(view.buf), view.shape[0]);
+  }
+  PyBuffer_Release(&view);
+  return numbers;
 }
 
 constexpr int kNotTaken = -1;  // what was given is not what a step takes: nothing was done

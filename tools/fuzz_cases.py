@@ -76,19 +76,18 @@ def wild(rng: Rng, shape: Any = ()) -> Any:
 
 def number(rng: Rng, good: Any) -> Any:
     """A good one, one of any size, or what is none."""
-    return (
-        lambda: good,
-        lambda: good,
-        lambda: abs(float(wild(rng))),
-        lambda: float(wild(rng)),
-        lambda: one_of(rng, ODD),
-    )[rng.integers(5)]()
+    way = rng.integers(12)
+    if way < 6:
+        return good
+    if way < 10:
+        return abs(float(wild(rng)))
+    return float(wild(rng)) if way == 10 else one_of(rng, ODD)
 
 
 def array(rng: Rng, good: Any) -> Any:
     """A good one, or something like it, or nothing like it."""
     good = np.array(good, dtype=float)
-    way = rng.integers(14)
+    way = rng.integers(4) if rng.random() < 0.4 else rng.integers(4, 14)
     if way < 4:
         return good
     if way == 4:
@@ -118,7 +117,7 @@ def array(rng: Rng, good: Any) -> Any:
 
 def some(rng: Rng, **makers: Any) -> dict[str, Any]:
     """Some of the options, made by these."""
-    return {name: make() for name, make in makers.items() if rng.random() < 0.4}
+    return {name: make() for name, make in makers.items() if rng.random() < 0.25}
 
 
 # Settings.
@@ -139,19 +138,16 @@ def material(rng: Rng) -> xs.Material:
 
 def ground(rng: Rng) -> Any:
     """Any, with surfaces of any number."""
-    return one_of(
-        rng,
-        (
-            None,
-            xs.HalfSpace(),
-            xs.HalfSpace(
-                material(rng), **some(rng, point=lambda: array(rng, [0, 0, 0]), normal=lambda: array(rng, [0, 0, 1]))
-            ),
-            [xs.HalfSpace(), xs.HalfSpace(material(rng), (0, 0, 0), array(rng, [0, 1, 1]))],
-            [xs.HalfSpace(normal=wild(rng, 3)) for _ in range(rng.integers(6))],
-            one_of(rng, ODD),
-        ),
+    makers = (
+        lambda: None,
+        xs.HalfSpace,
+        lambda: xs.HalfSpace(material(rng)),
+        lambda: xs.HalfSpace(point=array(rng, [0, 0, 0]), normal=array(rng, [0, 0, 1])),
+        lambda: [xs.HalfSpace(), xs.HalfSpace(material(rng), (0, 0, 0), wild(rng, 3))],
+        lambda: [xs.HalfSpace(normal=wild(rng, 3)) for _ in range(rng.integers(6))],
+        lambda: one_of(rng, ODD),
     )
+    return one_of(rng, makers)()
 
 
 def integrator(rng: Rng) -> xs.Integrator:
@@ -204,7 +200,7 @@ def contact_point(rng: Rng, robot: xs.Robot) -> xs.ContactPoint:
             name=lambda: one_of(rng, ("p", one_of(rng, ODD))),
             radius=lambda: number(rng, 0.02),
             bilateral=lambda: one_of(rng, (True, False, one_of(rng, ODD))),
-            material=lambda: one_of(rng, (None, material(rng), one_of(rng, ODD))),
+            material=lambda: material(rng),
             anchor=lambda: one_of(rng, (None, array(rng, [0, 0, 0]))),
         ),
     )
@@ -415,20 +411,20 @@ WORDS = (
 
 def mutated(rng: Rng, text: str) -> str:
     """A text with a few things wrong in it."""
-    for _ in range(rng.integers(1, 5)):
-        way, quoted = rng.integers(8), list(re.finditer(r'"([^"]*)"', text))
+    for _ in range(rng.integers(1, 3)):
+        way, quoted = rng.integers(10), list(re.finditer(r'"([^"]*)"', text))
         elements = list(re.finditer(r"<[^<>]*>", text))
         at = int(rng.integers(len(text))) if text else 0
-        if way < 4 and quoted:
+        if way < 6 and quoted:
             place, words = one_of(rng, quoted), one_of(rng, (WORDS, [str(wild(rng))], [one_of(rng, quoted)[1]]))
             text = text[: place.start(1)] + one_of(rng, words) + text[place.end(1) :]
-        elif way == 4 and elements:
+        elif way == 6 and elements:
             place = one_of(rng, elements)
             text = text[: place.start()] + text[place.end() :]
-        elif way == 5 and elements:
+        elif way == 7 and elements:
             place, other = one_of(rng, elements), one_of(rng, elements)
             text = text[: place.start()] + other[0] + text[place.start() :]
-        elif way == 6:
+        elif way == 8:
             end = at + int(rng.integers(1, 400))
             text = text[:at] + text[end:] if rng.random() < 0.5 else text[:end] + text[at:]
         else:

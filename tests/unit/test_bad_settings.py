@@ -447,3 +447,8 @@ def test_a_task_beyond_what_a_solver_can_do_does_not_hold_up_the_controller(weig
     control = xs.controllers.InverseDynamics(robot, [xs.controllers.tasks.CentreOfMass([0, 0, 0.2], weight=weight)])
     with contextlib.suppress(xs.InvalidArgument):
         control(0.0, xs.Simulator(robot, xs.HalfSpace()).state)
+
+
+@pytest.mark.parametrize("name", [3, np.array([]), ["toe"]], ids=short)
+def test_a_name_of_a_contact_point_that_is_no_text_is_refused(name):
+    refused(xs.InvalidArgument, lambda: xs.ContactPoint("FL_FOOT", name=name), "name is", "give text")

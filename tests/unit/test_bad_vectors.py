@@ -326,3 +326,13 @@ def test_the_q_given_is_not_normalised_in_place():
     given_q = q.copy()
     on_the_ground().reset(q)
     assert_array_equal(q, given_q)
+
+
+@pytest.mark.parametrize("act", ["step", "reset"])
+@pytest.mark.parametrize(
+    "value",
+    [np.datetime64("2020-01-01"), np.timedelta64(1), memoryview(b"abc"), np.void(b"abc"), np.float16(1)],
+    ids=short,
+)
+def test_memory_that_holds_no_vector_of_floats_is_refused(value, act):
+    refused_untouched(xs.InvalidArgument, lambda sim: getattr(sim, act)(value), "give")

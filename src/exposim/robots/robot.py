@@ -50,7 +50,9 @@ class ContactPoint:
             raise InvalidArgument(f"frame is {self.frame!r}; give the name of a frame of the model")
         offset = _checks.vector("offset", self.offset, 3, "x, y, z in metres, in the frame")
         object.__setattr__(self, "offset", tuple(offset.tolist()))
-        object.__setattr__(self, "name", str(self.name or self.frame))
+        if not isinstance(self.name, str):
+            raise InvalidArgument(f"name is {self.name!r}; give text, or leave it out")
+        object.__setattr__(self, "name", self.name or self.frame)
         object.__setattr__(self, "radius", _checks.number("radius", self.radius, "[m]", least=0.0))
         _checks.flag("bilateral", self.bilateral)
         if self.material is not None and not isinstance(self.material, Material):
