@@ -26,6 +26,7 @@ inline bool interpreter_leaves() {
 /// Before, CPython ends such a thread by unwinding its stack: through destructors, which may not throw, and through
 /// references to Python objects, which may no longer be given back. What was caught may not be left either.
 template <typename Function>
+__attribute__((no_sanitize("undefined")))  // GCC gives the handler a reference to nothing
 auto sleeping_if_it_never_comes(Function&& function) {
 #ifdef __GLIBCXX__
   try {
