@@ -452,3 +452,7 @@ def test_a_task_beyond_what_a_solver_can_do_does_not_hold_up_the_controller(weig
 @pytest.mark.parametrize("name", [3, np.array([]), ["toe"]], ids=short)
 def test_a_name_of_a_contact_point_that_is_no_text_is_refused(name):
     refused(xs.InvalidArgument, lambda: xs.ContactPoint("FL_FOOT", name=name), "name is", "give text")
+
+
+def test_gains_that_are_no_numbers_are_refused():
+    refused(xs.InvalidArgument, lambda: xs.controllers.PD(solo12(), RAGGED, 0.1), "kp", "give real numbers")

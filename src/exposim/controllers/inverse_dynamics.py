@@ -247,7 +247,7 @@ class InverseDynamics:
         if given is None:
             limits = np.array(self._model.upperEffortLimit[self._robot.actuated_dofs])
             return np.where((limits > 0.0) & (limits < INFINITY), limits, INFINITY)
-        if np.ndim(given) == 0:
+        if _checks.as_array("torque_limits", given).ndim == 0:
             return np.full(count, _checks.number("torque_limits", given, "[N·m or N]", above=0.0))
         limits = _checks.vector("torque_limits", given, count, "one per actuated degree of freedom, or one number")
         for i, limit in enumerate(limits):

@@ -41,7 +41,7 @@ class PD:
 
     def _gains(self, name: str, value: ArrayLike) -> Array:
         count = len(self._robot.actuated_dofs)
-        if np.ndim(value) == 0:
+        if _checks.as_array(name, value).ndim == 0:
             return np.full(count, _checks.number(name, value, "", least=0.0))
         gains = _checks.vector(name, value, count, "one per actuated degree of freedom, or one number")
         for i, gain in enumerate(gains):
