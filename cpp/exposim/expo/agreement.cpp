@@ -16,20 +16,7 @@ using Eigen::Vector3d;
 
 namespace {
 
-bool is_held(Mode mode) { return mode != Mode::kOpen && mode != Mode::kIdle; }
-
-
-/// What of a difference a strand feels: all of it, or only that along the normal.
-Vector3d felt(const Vector3d& difference, const Strand& strand, Mode mode) {
-  const Vector3d& n = strand.motion.n;
-  return mode == Mode::kSlipping ? Vector3d(n.dot(difference) * n) : difference;
-}
-
-Matrix3d weight(const StiffSystem::Row& row, const Strand& strand, Mode mode, double dt) {
-  const Matrix3d Q = dt * (dt * row.K + row.B);
-  const Vector3d& n = strand.motion.n;
-  return mode == Mode::kSlipping ? Matrix3d(n.dot(Q * n) * n * n.transpose()) : Q;
-}
+Vector3d along(const Vector3d& x, const Vector3d& n) { return n.dot(x) * n; }
 
 /// Force that a velocity comes to within a step [N·s/m]: by the damper at once, by the spring in a quarter of a period.
 double swing(const StiffSystem& system, const StiffSystem::Row& row, double dt) {
@@ -43,7 +30,7 @@ double swing(const StiffSystem& system, const StiffSystem::Row& row, double dt) 
 
 void Agreement::restore(const World& world, RobotData& data, const StiffSystem& system, const StrandList& strands,
                         const RobotUpdate& update, const std::vector<Mode>& ends, double dt, State& next) {
-  if (std::none_of(ends.begin(), ends.end(), is_held)) return;
+  if (ends.empty()) return;
   moved_.noalias() = system.Upsilon_block() * update.wrenches();
   for (int attempt = 0; attempt < thresholds::kMostAgreements; ++attempt) {
     const double read = compare(world, data, system, strands, ends, dt, next);
@@ -53,9 +40,11 @@ void Agreement::restore(const World& world, RobotData& data, const StiffSystem& 
     stiffness_.setZero(r, r);
     wrenches_.setZero(r, 2);
     for (std::size_t k = 0; k < ends.size(); ++k) {
-      if (!is_held(ends[k])) continue;
+      if (differences_[k].rows == Feels::kNothing) continue;
       const StiffSystem::Row& row = system.rows()[k];
-      const Matrix3d Q = weight(row, strands.all()[k], ends[k], dt);
+      const Vector3d& n = strands.all()[k].motion.n;
+      Matrix3d Q = dt * (dt * row.K + row.B);
+      if (differences_[k].rows == Feels::kNormal) Q = n.dot(Q * n) * n * n.transpose();
       system.add_stiffness(row, Q, stiffness_);
       system.add_wrench(row, Q * differences_[k].dp, wrenches_.col(0));
       system.add_wrench(row, Q * differences_[k].p, wrenches_.col(1));
@@ -81,26 +70,34 @@ double Agreement::compare(const World& world, RobotData& data, const StiffSystem
   differences_.resize(ends.size());
   double read = 0.0;
   for (std::size_t k = 0; k < ends.size(); ++k) {
-    if (!is_held(ends[k])) continue;
+    Difference& difference = differences_[k];
+    difference.rows = Feels::kNothing;
+    if (ends[k] == Mode::kIdle) continue;
     const StiffSystem::Row& row = system.rows()[k];
     const Strand& strand = strands.all()[k];
     const Motion& start = strand.motion;
     const Vector3d dp = start.dp + dt * (row.ddp_bar + system.motion_of(row, moved_.col(0)));
     const Vector3d way = dt * (start.dp + 0.5 * dt * (row.ddp_bar + system.motion_of(row, moved_.col(1))));
-    Difference& difference = differences_[k];
     if (strand.point == Strand::kNone) {
       Motion end;
       Memory memory;
       update_bond(world, data, next, strand.index, end, memory);
-      difference = {displacement(start, strand.memory) + way - memory.s, dp - end.dp};
+      difference = {Feels::kAll, displacement(start, strand.memory) + way - memory.s, dp - end.dp};
     } else {
       const Motion end = contact_motion(world, data, strand.point, strand.memory.surface);
-      difference = {way - travel(start, end, start.arm), dp - end.dp};
-      if (end.curved)
-        difference.p = tangent(difference.p, start.n) + (start.phi + way.dot(start.n) - end.phi) * start.n;
+      const double phi = start.phi + start.n.dot(way);
+      if (ends[k] == Mode::kBound) {
+        difference = {Feels::kAll, way - travel(start, end, start.arm), dp - end.dp};
+      } else if (ends[k] == Mode::kOpen) {
+        if (end.phi > 0.0 || phi <= 0.0) continue;
+        difference = {Feels::kNormal, (phi - end.phi) * start.n, Vector3d::Zero()};
+      } else if (ends[k] == Mode::kSlipping) {
+        difference = {Feels::kNormal, (phi - end.phi) * start.n, along(dp - end.dp, start.n)};
+      } else {
+        const Vector3d past = tangent(way - travel(start, end, start.arm), start.n);
+        difference = {Feels::kAll, past + (phi - end.phi) * start.n, dp - end.dp};
+      }
     }
-    difference.p = felt(difference.p, strand, ends[k]);
-    difference.dp = felt(difference.dp, strand, ends[k]);
     read = std::max(read, row.K_max * difference.p.norm() + swing(system, row, dt) * difference.dp.norm());
   }
   return read;

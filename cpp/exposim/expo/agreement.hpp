@@ -25,8 +25,11 @@ class Agreement {
                const RobotUpdate& update, const std::vector<Mode>& ends, double dt, State& next);
 
  private:
-  /// How far a strand is off, in position and velocity.
+  enum class Feels : unsigned char { kNothing, kNormal, kAll };
+  /// How far a strand is off, in position and velocity, as far as it feels that: a slipping one along its normal, an
+  /// open one if it is below the surface.
   struct Difference {
+    Feels rows;
     Eigen::Vector3d p, dp;
   };
 
