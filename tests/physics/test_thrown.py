@@ -18,7 +18,7 @@ from thrown import (
 )
 
 STEPS = [1e-3, 2e-3, 5e-3, 1e-2]
-GAINS = {101: (1e-2,)}  # 8 % as it lands, and loses
+GAINS = {101: (1e-2,), 369: (1e-2,)}  # 8 and 4 % for a moment, as they land; docs/theory.md says why
 
 
 def assert_no_gain(seed, dt, duration=1.5):
@@ -36,7 +36,7 @@ def test_thin_rods_do_not_gain_energy(seed, dt):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dt", STEPS)
-@pytest.mark.parametrize("seed", [*range(70), *range(100, 170)])
+@pytest.mark.parametrize("seed", [*range(70), *range(100, 170), *range(300, 370)])
 def test_thrown_bodies_do_not_gain_energy(seed, dt):
     if dt in GAINS.get(seed, ()):
         pytest.xfail("a known gain")

@@ -70,8 +70,8 @@ class Expo(LeavesToPaperExpo, Integrator):
             for a third more time; second order while no contact changes.
         tolerance: Largest error of an average contact force, relative to the largest of them.
         micro_steps: Into which a step is divided where contacts change, up to 100,000; more follow them more closely.
-        max_acceleration: Open contacts are looked after that this acceleration [m/s²] would close within the step; where
-            another one closed, the step is taken again.
+        max_acceleration: Open contacts are looked after that this acceleration [m/s²] would close within the step;
+            where another one closed, the step is taken again.
         max_turn: A step in which a body turns by more than this [rad] is divided into up to 64 parts; ``None``: never.
     """
 
