@@ -247,7 +247,7 @@ void bind_simulator(nb::module_& m) {
   m.attr("QUATERNION_TOLERANCE") = thresholds::kQuaternionTolerance;
   nb::class_<SharedSimulator>(m, "Simulator")
       .def(nb::init<std::shared_ptr<World>, std::shared_ptr<Integrator>, double, bool>(), nb::arg("world"),
-           nb::arg("integrator"), nb::arg("dt"), nb::arg("stops"))
+           nb::arg("integrator"), nb::arg("dt"), nb::arg("stops") = false)
       .def("step", &step, nb::arg("tau").none(), nb::arg("n").none(), nb::arg("wrenches"))
       .def("reset", &reset, nb::arg("q").none(), nb::arg("v").none())
       .def("set_state", &set_state, nb::arg("x"))
