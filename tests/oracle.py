@@ -76,7 +76,7 @@ class OracleSimulator(ReferenceSimulator):
         self.t += dt
         self._update_kinematics()
         for _ in range(3):
-            self._agree(terms, p_start, dp_start, followed.modes)
+            self._agree(terms, p_start, dp_start, followed)
         if followed.changed:
             self._carry_over(p_start, followed)
         self._commit_law()
@@ -175,19 +175,25 @@ class OracleSimulator(ReferenceSimulator):
                 v[linear] = R(q).T @ (dc + dt * ddc)
         return q, v
 
-    def _agree(self, terms: Terms, p_start: Array, dp_start: Array, modes: Sequence[str]) -> None:
+    def _agree(self, terms: Terms, p_start: Array, dp_start: Array, followed: Resolved) -> None:
         """Move the robot so that contacts that hold are where contact space has them; slipping ones along n only."""
         dt, forces = self.dt, (self.lam_pr, self.lam_pr2)
         ddp, ddp2 = ((terms.ddp_bar + terms.Upsilon @ lam.ravel()).reshape(-1, 3) for lam in forces)
         p = np.array([self._contact_point(c) for c in self.contacts]).reshape(-1, 3)
         J = [self._point_jacobian(c.point.joint, x)[:3] for c, x in zip(self.contacts, p, strict=True)]
-        delta_p = p_start + dt * dp_start + dt**2 / 2 * ddp2 - p
-        delta_dp = dp_start + dt * ddp - np.array([Ji @ self.v for Ji in J]).reshape(-1, 3)
+        way, dp = dt * dp_start + dt**2 / 2 * ddp2, dp_start + dt * ddp
+        if followed.changed:
+            way, dp = followed.displacement, followed.velocity
+        delta_p = way - (p - p_start) - np.array([self._rolled(i) for i in range(len(p))]).reshape(-1, 3)
+        delta_dp = dp - np.array([Ji @ self.v for Ji in J]).reshape(-1, 3)
 
         rows, Q, as_forces = [], [], []
-        for i, (contact, mode) in enumerate(zip(self.contacts, modes, strict=True)):
-            if mode in (OPEN, IDLE):
-                continue
+        for i, (contact, mode) in enumerate(zip(self.contacts, followed.modes, strict=True)):
+            if mode in (OPEN, IDLE):  # only if it is deeper in the ground than contact space has it
+                gap, aimed_at = (contact.surface.distance(x) for x in (p[i], p_start[i] + way[i]))
+                if gap >= min(aimed_at, 0.0):
+                    continue
+                delta_dp[i] = 0.0
             own = np.zeros((3, delta_p.size))
             own[:, 3 * i : 3 * i + 3] = np.eye(3)
             held = own if mode in (STICKING, BILATERAL) else contact.normal[None] @ own
@@ -200,7 +206,7 @@ class OracleSimulator(ReferenceSimulator):
         largest = max((np.linalg.norm(lam) for lam in self.lam_pr), default=0.0)
         disagreement = max(as_forces, default=0.0) / max(largest, np.finfo(float).tiny) / DISAGREEMENT
         self.borderline = self.borderline or 0.8 < disagreement < 1.25
-        if disagreement <= 1.0:
+        if disagreement <= 1.0 or not rows:
             return
         S = np.vstack(rows)
         matrix = np.linalg.inv(block_diag(*Q)) + S @ terms.Upsilon @ S.T

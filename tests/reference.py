@@ -340,10 +340,14 @@ class ReferenceSimulator:
     def _rotation(self, contact: Contact) -> Array:
         return self.data.oMi[contact.point.joint].rotation.copy()
 
-    def _rolled_anchor(self, i: int) -> Array:
-        """p0 at the present kinematics: a sphere that has turned by θ has taken it along by r θ × n."""
+    def _rolled(self, i: int) -> Array:
+        """θ × arm: how far the material of a sphere has gone past the ground by turning by θ."""
         theta = pin.log3(self._rotation(self.contacts[i]) @ self.rotations[i].T)
-        return self.p0[i] - np.cross(theta, self._arm(self.contacts[i]))
+        return np.cross(theta, self._arm(self.contacts[i]))
+
+    def _rolled_anchor(self, i: int) -> Array:
+        """p0 at the present kinematics: a sphere that has turned has taken it along."""
+        return self.p0[i] - self._rolled(i)
 
     def _point_jacobian(self, joint: int, x: Array) -> Array:
         """(6, nv), linear then angular, world axes: of the material point of the body now at x (world)."""

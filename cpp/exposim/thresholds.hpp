@@ -15,8 +15,8 @@ constexpr double kMaxAcceleration = 1500.0;
 constexpr double kMoreAcceleration = 16.0, kAnyAcceleration = 1e12;
 /// Error of an average force relative to the largest, where a kernel is chosen by it.
 constexpr double kKernelTolerance = 1e-8;
-/// Where robot and contact space differ at the end of a step by more than this share of the forces, they are made to agree,
-/// in so many iterations at most.
+/// Where robot and contact space differ at the end of a step by more than this share of the forces, they are made to
+/// agree, in so many iterations at most.
 constexpr double kDisagreement = 1e-3;
 constexpr int kMostAgreements = 3;
 
@@ -46,8 +46,9 @@ constexpr double kSimultaneous = 1e-6;
 // The friction law.
 /// A force, a velocity, that is due to reach zero has reached it at this share of the largest it was.
 constexpr double kNoForceLeft = 1e-3, kNoSpeedLeft = 1e-6;
-/// Where friction presses sliding contacts into the ground harder than the ground pushes them out (Painlevé), their force
-/// grows of itself. It is held back to take no more than this from the determinant of an implicit stage, all together.
+/// Where friction presses sliding contacts into the ground harder than the ground pushes them out (Painlevé), their
+/// force grows of itself. It is held back to take no more than this from the determinant of an implicit stage, all
+/// together.
 constexpr double kMostOfStage = 0.5;
 /// A stretch is on the friction cone if it is shorter by less than this share.
 constexpr double kOnCone = 1e-9;

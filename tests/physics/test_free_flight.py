@@ -51,7 +51,7 @@ def test_a_body_that_turns_about_its_origin_flies_along_a_parabola(turning, dt, 
 
 def test_a_body_that_turns_beside_its_origin_does_so_to_second_order():
     robot = plank((0.05, 0.02, 0.1))
-    errors = [np.abs(flown(robot, dt, 10.0)).max() for dt in (1e-2, 5e-3, 2.5e-3)]
+    errors = [np.abs(flown(robot, dt, 4.0)).max() for dt in (1e-2, 5e-3, 2.5e-3)]  # not so fast that terms are repeated
     assert errors[0] < 1e-2
     assert errors[1] < errors[0] / 3.5
     assert errors[2] < errors[1] / 3.5

@@ -38,7 +38,8 @@ def assert_same(found, expected, tolerance=1e-9):
     assert_allclose(found.velocity, expected.velocity, rtol=0, atol=tolerance)
     assert_allclose(found.stretch, expected.stretch, rtol=0, atol=tolerance)
     assert list(found.modes) == expected.modes
-    assert found.micro_steps == expected.micro_steps
+    if tolerance < 1e-6:  # otherwise rounding may decide how often a cut is cut again
+        assert found.micro_steps == expected.micro_steps
     assert found.changed == expected.changed
     # The reading lists what was located; the core every change of mode, also one that a micro-step ends with.
     located = [event for event in expected.events if event.before != event.after]

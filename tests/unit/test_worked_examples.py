@@ -65,7 +65,7 @@ def at_worked_example(before, integrator):
         sim.reset(p, dp)
         return sim
     # An explicit step of a tiny dt leads to (p, dp) with the anchor of the contact before it.
-    tiny = 1e-18
+    tiny = 1e-12
     mover = xs.Simulator(sim.robot, sim.surfaces, xs.ExplicitEuler(), tiny)
     mover.reset((0.0, 0.0, -1e-9))
     start = mover.state

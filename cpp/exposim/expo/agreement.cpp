@@ -28,18 +28,36 @@ double swing(const StiffSystem& system, const StiffSystem::Row& row, double dt) 
 
 }  // namespace
 
-void Agreement::restore(const World& world, RobotData& data, const StiffSystem& system, const StrandList& strands,
-                        const RobotUpdate& update, const std::vector<Mode>& ends, double dt, State& next) {
-  if (ends.empty()) return;
+void Agreement::aim_at_averages(const StiffSystem& system, const StrandList& strands, const RobotUpdate& update,
+                                double dt) {
+  targets_.resize(strands.all().size());
+  if (targets_.empty()) return;
   moved_.noalias() = system.Upsilon_block() * update.wrenches();
+  for (std::size_t k = 0; k < targets_.size(); ++k) {
+    const StiffSystem::Row& row = system.rows()[k];
+    const Strand& strand = strands.all()[k];
+    const Vector3d& dp = strand.motion.dp;
+    targets_[k] = {strand.memory.mode, dt * (dp + 0.5 * dt * (row.ddp_bar + system.motion_of(row, moved_.col(1)))),
+                   dp + dt * (row.ddp_bar + system.motion_of(row, moved_.col(0)))};
+  }
+}
+
+void Agreement::aim_at(const Resolver& resolver, std::size_t strands) {
+  targets_.resize(strands);
+  for (std::size_t k = 0; k < strands; ++k)
+    targets_[k] = {resolver.end(k).mode, resolver.moved(k), resolver.velocity(k)};
+}
+
+void Agreement::restore(const World& world, RobotData& data, const StiffSystem& system, const StrandList& strands,
+                        double largest, double dt, State& next) {
+  if (targets_.empty()) return;
   for (int attempt = 0; attempt < thresholds::kMostAgreements; ++attempt) {
-    const double read = compare(world, data, system, strands, ends, dt, next);
-    if (!(read > thresholds::kDisagreement * update.largest())) return;
+    if (!(compare(world, data, system, strands, dt, next) > thresholds::kDisagreement * largest)) return;
 
     const Eigen::Index r = system.Upsilon_block().rows();
     stiffness_.setZero(r, r);
     wrenches_.setZero(r, 2);
-    for (std::size_t k = 0; k < ends.size(); ++k) {
+    for (std::size_t k = 0; k < targets_.size(); ++k) {
       if (differences_[k].rows == Feels::kNothing) continue;
       const StiffSystem::Row& row = system.rows()[k];
       const Vector3d& n = strands.all()[k].motion.n;
@@ -65,33 +83,33 @@ void Agreement::restore(const World& world, RobotData& data, const StiffSystem& 
 }
 
 double Agreement::compare(const World& world, RobotData& data, const StiffSystem& system, const StrandList& strands,
-                          const std::vector<Mode>& ends, double dt, const State& next) {
+                          double dt, const State& next) {
   update_kinematics(data, next.q, next.v);
-  differences_.resize(ends.size());
+  differences_.resize(targets_.size());
   double read = 0.0;
-  for (std::size_t k = 0; k < ends.size(); ++k) {
+  for (std::size_t k = 0; k < targets_.size(); ++k) {
     Difference& difference = differences_[k];
     difference.rows = Feels::kNothing;
-    if (ends[k] == Mode::kIdle) continue;
     const StiffSystem::Row& row = system.rows()[k];
     const Strand& strand = strands.all()[k];
     const Motion& start = strand.motion;
-    const Vector3d dp = start.dp + dt * (row.ddp_bar + system.motion_of(row, moved_.col(0)));
-    const Vector3d way = dt * (start.dp + 0.5 * dt * (row.ddp_bar + system.motion_of(row, moved_.col(1))));
+    const auto& [mode, way, dp] = targets_[k];
     if (strand.point == Strand::kNone) {
+      if (strand.b != 0 && strand.rows != Rows::kCoordinate) continue;  // its stretch turns with b as well
       Motion end;
       Memory memory;
       update_bond(world, data, next, strand.index, end, memory);
       difference = {Feels::kAll, displacement(start, strand.memory) + way - memory.s, dp - end.dp};
     } else {
       const Motion end = contact_motion(world, data, strand.point, strand.memory.surface);
+      if (start.curved) continue;  // there the robot knows better: its normal turns
       const double phi = start.phi + start.n.dot(way);
-      if (ends[k] == Mode::kBound) {
+      if (mode == Mode::kBound) {
         difference = {Feels::kAll, way - travel(start, end, start.arm), dp - end.dp};
-      } else if (ends[k] == Mode::kOpen) {
-        if (end.phi > 0.0 || phi <= 0.0) continue;
+      } else if (mode == Mode::kOpen || mode == Mode::kIdle) {
+        if (end.phi >= std::min(phi, 0.0)) continue;
         difference = {Feels::kNormal, (phi - end.phi) * start.n, Vector3d::Zero()};
-      } else if (ends[k] == Mode::kSlipping) {
+      } else if (mode == Mode::kSlipping) {
         difference = {Feels::kNormal, (phi - end.phi) * start.n, along(dp - end.dp, start.n)};
       } else {
         const Vector3d past = tangent(way - travel(start, end, start.arm), start.n);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "exposim/contact/strands.hpp"
+#include "exposim/expo/resolver.hpp"
 #include "exposim/expo/robot_update.hpp"
 #include "exposim/expo/system.hpp"
 #include "exposim/kernels/identity_plus.hpp"
@@ -19,10 +20,15 @@ namespace exposim {
 ///   δq = M⁻¹Jᵀα,   (Q⁻¹ + Υ) α = p_contact space − p(q⁺),   Q = dt² K + dt B,      and likewise δv
 class Agreement {
  public:
-  /// Moves q and v of the end, where the difference counts beside the forces that acted.
-  /// @param ends modes of the strands at the end.
+  // Where the strands are to be:
+  /// by the forces that move the robot, all as they were;
+  void aim_at_averages(const StiffSystem& system, const StrandList& strands, const RobotUpdate& update, double dt);
+  /// where they were followed to.
+  void aim_at(const Resolver& resolver, std::size_t strands);
+
+  /// Moves q and v of the end, where the difference counts beside the largest force that acted.
   void restore(const World& world, RobotData& data, const StiffSystem& system, const StrandList& strands,
-               const RobotUpdate& update, const std::vector<Mode>& ends, double dt, State& next);
+               double largest, double dt, State& next);
 
  private:
   enum class Feels : unsigned char { kNothing, kNormal, kAll };
@@ -33,10 +39,16 @@ class Agreement {
     Eigen::Vector3d p, dp;
   };
 
-  /// @return the largest force that the differences would be read as.
-  double compare(const World& world, RobotData& data, const StiffSystem& system, const StrandList& strands,
-                 const std::vector<Mode>& ends, double dt, const State& next);
+  struct Target {
+    Mode mode;
+    Eigen::Vector3d way, dp;  ///< since the start of the step, and velocity
+  };
 
+  /// @return the largest force that the differences would be read as.
+  double compare(const World& world, RobotData& data, const StiffSystem& system, const StrandList& strands, double dt,
+                 const State& next);
+
+  std::vector<Target> targets_;
   std::vector<Difference> differences_;
   Eigen::MatrixX2d moved_;  // of the blocks, by the forces that acted
   Eigen::MatrixXd stiffness_;

@@ -30,7 +30,6 @@ struct ExpoScratch final : Scratch {
   Eigen::VectorXd q_middle, v_middle, dq;
   std::vector<std::size_t> slots;
   std::vector<Followed> followed;
-  std::vector<Mode> ends;
   PartedStep parted;
 };
 
@@ -101,14 +100,6 @@ void take_averages(ExpoScratch& scratch, Step& step) {
     scratch.update.add(system, system.rows()[k], lam, lam2);
     step.lam.segment<3>(3 * static_cast<Eigen::Index>(strand.index)) = lam;
     step.lam2.segment<3>(3 * static_cast<Eigen::Index>(strand.index)) = lam2;
-  }
-}
-
-/// Modes of the strands at the end of the step.
-void note_ends(ExpoScratch& scratch, bool changing) {
-  scratch.ends.resize(scratch.system.rows().size());
-  for (std::size_t k = 0; k < scratch.ends.size(); ++k) {
-    scratch.ends[k] = changing ? scratch.resolver.end(k).mode : scratch.strands.all()[k].memory.mode;
   }
 }
 
@@ -192,8 +183,12 @@ void Expo::take_once(const World& world, Workspace& workspace, const Instant& no
     if (!changing && options_.order == 2 && now.turn_rate * dt > thresholds::kSlowTurn) {
       repeat_at_the_mean_velocity(workspace, state, input, dt, step);
     }
-    note_ends(scratch, changing);
-    scratch.agreement.restore(world, workspace.robot, system, scratch.strands, scratch.update, scratch.ends, dt,
+    if (changing) {
+      scratch.agreement.aim_at(scratch.resolver, system.rows().size());
+    } else {
+      scratch.agreement.aim_at_averages(system, scratch.strands, scratch.update, dt);
+    }
+    scratch.agreement.restore(world, workspace.robot, system, scratch.strands, scratch.update.largest(), dt,
                               step.next.state);
   }
   finish(world, workspace, now, changing ? &scratch.followed : nullptr, dt, step);

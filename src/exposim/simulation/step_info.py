@@ -16,7 +16,8 @@ class StepInfo:
         degree: Of the Padé approximant taken; 0 where none was.
         squarings: The matrix was divided by ``2**squarings`` and the result squared as often.
         error_bound: Of the average forces, relative to the largest, where ``"auto"`` chose an approximation by it.
-        lam_pr: Per contact, the average force that moved v, after projection [N], (nc, 3).
+        lam_pr: Per contact, the average force that moved v, after projection [N], (nc, 3); without the small impulse by
+            which ``Expo`` makes robot and contacts agree on hard ground.
         lam_pr2: Per contact, the double average that moved q, after projection [N], (nc, 3).
         iterations: Newton steps of an implicit integrator.
         converged: Whether they reached the tolerance.
