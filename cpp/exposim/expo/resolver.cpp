@@ -37,8 +37,8 @@ double closing(const Phase& phase, const Vector3d& dp_end, double h) {
 void Resolver::resolve(const StiffSystem& system, const StrandList& strands, double dt, int micro_steps) {
   start(system, strands, kGamma * dt / micro_steps);
   info_ = {};
-  unchanged_ = std::none_of(tracks_.begin(), tracks_.end(), [](const Track& track) {
-    return track.phase.mode == Mode::kSlipping || track.phase.mode == Mode::kIdle;
+  unchanged_ = std::none_of(strands.all().begin(), strands.all().end(), [](const Strand& strand) {
+    return strand.memory.slipping();  // even if it begins to hold at once: the closed form does not know
   });
   const int most = most_events(tracks_.size());
   const double longest = dt / micro_steps, shortest = thresholds::kShortestShare * dt;
@@ -52,7 +52,7 @@ void Resolver::resolve(const StiffSystem& system, const StrandList& strands, dou
       double until = locate ? next_event(h) : h;
       const bool event = until < (1.0 - 1e-9) * h;
       if (event) until = cut(system, until, shortest);
-      const double taken = until > shortest ? until : 0.0;
+      const double taken = !event || until > shortest ? until : 0.0;
       if (taken > 0.0) accept(taken);
       left -= taken;
       if (update_modes(event, dt - left)) {
