@@ -204,7 +204,8 @@ class OracleSimulator(ReferenceSimulator):
             rows.append(held)
             Q.append(held @ (own.T @ (dt**2 * contact.K + dt * contact.B) @ own) @ held.T)
         largest = max((np.linalg.norm(lam) for lam in self.lam_pr), default=0.0)
-        disagreement = max(as_forces, default=0.0) / max(largest, np.finfo(float).tiny) / DISAGREEMENT
+        read = max(as_forces, default=0.0)
+        disagreement = read / largest / DISAGREEMENT if largest > 0.0 else (np.inf if read > 0.0 else 0.0)
         self.borderline = self.borderline or 0.8 < disagreement < 1.25
         if disagreement <= 1.0 or not rows:
             return

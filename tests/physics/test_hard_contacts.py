@@ -89,7 +89,7 @@ def test_a_bounce_without_damping_turns_a_slip_round(dt):
 def test_friction_without_a_damper_does_not_depend_on_the_step(case):
     truth = bounced(TRUTH, 1e-6, **case)
     for dt in (1e-4, 1e-3, 4e-3, 1.2e-2):
-        assert_allclose(bounced(xs.Expo(), dt, **case), truth, atol=3e-3)
+        assert_allclose(bounced(xs.Expo(), dt, **case), truth, atol=5e-3)
 
 
 @pytest.mark.parametrize("late", [-1e-9, -1e-13, 0.0, 1e-13, 1e-9])
@@ -166,7 +166,9 @@ def test_the_force_that_is_read_on_hard_ground_is_that_which_acts(stiffness):
     assert_allclose(np.array(read)[settled][:-1], between, atol=6.0)  # of 150 N; it was off by up to 200
 
 
-@pytest.mark.parametrize("stiffness, dt", [(1e4, 1e-2), (1e6, 5e-3), (1e6, 1e-2), (1e8, 1e-3), (1e8, 2e-3), (1e8, 1e-2)])
+@pytest.mark.parametrize(
+    "stiffness, dt", [(1e4, 1e-2), (1e6, 5e-3), (1e6, 1e-2), (1e8, 1e-3), (1e8, 2e-3), (1e8, 1e-2)]
+)
 def test_a_chain_on_a_stiff_pin_without_damping_swings_on(stiffness, dt):
     model = pin.Model()
     model.name = "chain"

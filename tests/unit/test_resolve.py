@@ -47,7 +47,7 @@ def assert_same(found, expected, tolerance=1e-9):
     for event in located:
         same = [c for c in changes if (c.element, c.before, c.after) == (event.element, event.before, event.after)]
         assert same
-        assert min(abs(c.t - event.t) for c in same) < 1e-12
+        assert min(abs(c.t - event.t) for c in same) < max(1e-12, 0.1 * tolerance)
 
 
 def searches_over_and_over(expected):
