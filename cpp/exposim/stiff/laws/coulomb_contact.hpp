@@ -12,6 +12,7 @@ namespace exposim {
 ///   open      none                     until φ = 0
 ///   sticking  as above                 until it leaves the friction cone, or stops to push
 ///   slipping  λ_n (n − μ ṗ_t/‖ṗ_t‖)    until ṗ_t vanishes, or λ_n does
+///     or yielding: along s instead of ṗ_t, without a damper or springing back again and again; until s is shorter
 ///   idle      none, for φ ≤ 0          until it would push again, or φ > 0
 ///
 /// s gives way when a contact slips, so that the spring alone holds the friction force.
