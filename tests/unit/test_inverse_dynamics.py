@@ -225,3 +225,13 @@ def test_bad_tasks_are_refused(make, message):
 def test_a_frame_that_is_not_there_is_refused_with_the_nearest():
     with pytest.raises(xs.UnknownFrame, match="did you mean 'base_link'"):
         InverseDynamics(xs.load_robot("solo12"), [FramePose("base_lnk", pin.SE3.Identity())])
+
+
+@pytest.mark.parametrize("of_a_frame", [False, True])
+def test_references_that_give_something_else_are_refused(of_a_frame):
+    robot = xs.load_robot("solo12")
+    foot = robot.contact_points[0].frame
+    task = FramePose(foot, lambda t: Point(np.zeros(3))) if of_a_frame else CentreOfMass(lambda t: np.zeros(3))
+    state = xs.Simulator(robot, xs.HalfSpace(), dt=1e-3).state
+    with pytest.raises(xs.InvalidArgument, match=r"a reference gave \w+ at t = .* s; give a Po"):
+        bound(task, robot, state)

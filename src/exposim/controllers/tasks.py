@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 import pinocchio as pin
@@ -37,6 +37,9 @@ class Pose(NamedTuple):
     placement: pin.SE3
     velocity: ArrayLike = (0.0,) * 6
     acceleration: ArrayLike = (0.0,) * 6
+
+
+Wanted = TypeVar("Wanted", Point, Pose)
 
 
 class Equations(NamedTuple):
@@ -69,6 +72,13 @@ class Task(ABC):
         """Looks up what the task is about, once; refuses what is not there. May add frames to the model."""
 
 
+def _ask(reference: Callable[[float], Wanted], t: float, kind: type[Wanted]) -> Wanted:
+    wanted = reference(t)
+    if not all(hasattr(wanted, field) for field in kind._fields):
+        raise InvalidArgument(f"a reference gave {type(wanted).__name__} at t = {t:g} s; give a {kind.__name__}")
+    return wanted
+
+
 class CentreOfMass(Task):
     """The centre of mass follows a point.
 
@@ -93,7 +103,7 @@ class CentreOfMass(Task):
         """Three equations."""
 
         def equations(t: float, state: State, data: pin.Data) -> Equations:
-            wanted = self._reference(t)
+            wanted = _ask(self._reference, t, Point)
             a = (
                 np.asarray(wanted.acceleration)
                 + self.kd * (np.asarray(wanted.velocity) - data.vcom[0])
@@ -165,7 +175,7 @@ class FramePose(Task):
         frame = add_frame(model, *robot.locate(self._frame))
 
         def equations(t: float, state: State, data: pin.Data) -> Equations:
-            wanted = self._reference(t)
+            wanted = _ask(self._reference, t, Pose)
             now = pin.updateFramePlacement(model, data, frame)
             J, velocity, drift = frame_motion(model, data, frame)
             off = wanted.placement.translation - now.translation
