@@ -24,6 +24,8 @@ constexpr int kMostAgreements = 3;
 /// A step is divided so that no body turns by more than this in a part of it [rad]; where one does after all, by an
 /// impact, the part is good enough up to a factor.
 constexpr double kMaxTurn = 0.3, kTurnSlack = 1.25;
+/// Into so many parts a step is divided in which more happened than is located.
+constexpr double kPartsWhenLimited = 4.0;
 /// No step is divided into more parts: beyond, bodies turn further.
 constexpr int kMostParts = 64;
 /// Where a body turns by more than this in a part [rad], the part is repeated with what depends on velocity taken at

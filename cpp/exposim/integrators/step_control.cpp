@@ -1,15 +1,18 @@
 #include "exposim/integrators/step_control.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "exposim/thresholds.hpp"
 
 namespace exposim {
 
-bool TurnLimit::accepts(const Step& tried, double h, double& longest) const {
+bool TurnLimit::accepts(const Step& tried, double h, bool whole, double& longest) const {
   if (max_turn_ == std::numeric_limits<double>::infinity()) return true;
-  if (!tried.diverged && tried.parts.turn <= thresholds::kTurnSlack * max_turn_) return true;
-  longest = tried.diverged ? 0.0 : h * max_turn_ / tried.parts.turn;
+  const bool limited = whole && tried.transitions.limited;
+  if (!tried.diverged && !limited && tried.parts.turn <= thresholds::kTurnSlack * max_turn_) return true;
+  const double turned = std::max(tried.parts.turn, limited ? thresholds::kPartsWhenLimited * max_turn_ : 0.0);
+  longest = tried.diverged ? 0.0 : h * max_turn_ / turned;
   return false;
 }
 

@@ -21,7 +21,8 @@ class TurnLimit {
   /// Longest part that is to start at an instant [s].
   double longest_from(const Instant& now) const { return max_turn_ / now.turn_rate; }
   /// Whether a part of h that was tried is good enough; if not, how long it should have been is in `longest`.
-  bool accepts(const Step& tried, double h, double& longest) const;
+  /// @param whole it was the whole step: one in which more happened than is located is taken again in parts, once.
+  bool accepts(const Step& tried, double h, bool whole, double& longest) const;
 
  private:
   double max_turn_;
@@ -44,7 +45,7 @@ class PartedStep {
     int redone = 0;
     if (longest >= dt) {
       take(now, dt, step);
-      if (limit.accepts(step, dt, longest)) return;
+      if (limit.accepts(step, dt, true, longest)) return;
       ++redone;
     }
     begin(step, redone);
@@ -53,7 +54,7 @@ class PartedStep {
     for (double left = dt; left > 1e-9 * dt && !step.diverged;) {
       const double h = left / std::ceil(left / std::max(longest, shortest) - 1e-6);
       take(*from, h, part_);
-      if (h > 1.001 * shortest && !limit.accepts(part_, h, longest)) {
+      if (h > 1.001 * shortest && !limit.accepts(part_, h, false, longest)) {
         ++step.parts.redone;
         continue;
       }
