@@ -6,6 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import exposim as xs
+from exposim.contact.modes import MODES
 from systems import GRAVITY, block, energy, point_mass, spring_energy
 
 TRUTH = xs.RungeKutta4()
@@ -104,23 +105,29 @@ def test_a_landing_at_the_very_end_of_a_step_without_damping_is_no_later(late):
     assert_allclose(sim.v[2], speed, rtol=0.05)
 
 
-# Springing back: the damper holds the force in the cone until the contact slows down.
+# Springing back: the damper holds the force in the cone, and takes it off again when the anchor has given way.
 
 
-@pytest.mark.parametrize("push", [60.0, 100.0, 300.0])
+def springing_back(integrator, dt, push, velocity, stretched, mode):
+    """Velocity and force after 2 ms of a mass on the ground, pushed down by 57.4 N, whose stretch was `stretched` times
+    that which friction holds."""
+    sim = xs.Simulator(point_mass(1.0), xs.HalfSpace(xs.Material(1e5, 300.0, 0.5)), integrator, dt)
+    sim.reset([0.0, 0.0, -57.4e-5])
+    stretch = [[stretched * 0.5 * 57.4e-5, 0.0, 0.0]]
+    sim.state = sim.state.replace(v=velocity, stretch=stretch, mode=[MODES.index(mode)])
+    sim.step([push, 0.0, GRAVITY - 57.4], n=round(2e-3 / dt))
+    return sim.v, sim.forces[0]
+
+
+@pytest.mark.parametrize("push", [20.0, 60.0, 100.0, 300.0])
 @pytest.mark.parametrize("sideways", [0.0, 0.02])
-def test_a_contact_held_in_the_cone_by_its_damper_agrees_with_small_steps(push, sideways):
-    def run(integrator, dt):
-        sim = xs.Simulator(point_mass(1.0), xs.HalfSpace(xs.Material(1e5, 300.0, 0.5)), integrator, dt)
-        sim.reset([0.0, 0.0, -57.4e-5])
-        stretch = [[1.33 * 0.5 * 57.4e-5, 0.0, 0.0]]
-        sim.state = sim.state.replace(v=[-0.045, sideways, 0.0], stretch=stretch)
-        sim.step([push, 0.0, GRAVITY - 57.4], n=round(2e-3 / dt))
-        return sim.v, sim.forces[0]
-
-    v_truth, force_truth = run(xs.ExplicitEuler(), 2e-7)
+@pytest.mark.parametrize("case", [(0.045, 1.33, "sticking"), (0.0303, 1.0, "slipping")])
+def test_a_contact_that_springs_back_agrees_with_small_steps(push, sideways, case):
+    """The second one has just given way: 28.7 N of friction become 19.6 N."""
+    speed, stretched, mode = case
+    v_truth, force_truth = springing_back(xs.ExplicitEuler(), 2e-7, push, [-speed, sideways, 0.0], stretched, mode)
     for dt in (2e-4, 1e-3, 2e-3):
-        v, force = run(xs.Expo(), dt)
+        v, force = springing_back(xs.Expo(), dt, push, [-speed, sideways, 0.0], stretched, mode)
         assert_allclose(v, v_truth, atol=1e-3)
         assert_allclose(force, force_truth, atol=0.2)
 

@@ -44,8 +44,9 @@ void Agreement::aim_at_averages(const StiffSystem& system, const StrandList& str
 
 void Agreement::aim_at(const Resolver& resolver, std::size_t strands) {
   targets_.resize(strands);
-  for (std::size_t k = 0; k < strands; ++k)
+  for (std::size_t k = 0; k < strands; ++k) {
     targets_[k] = {resolver.end(k).mode, resolver.moved(k), resolver.velocity(k)};
+  }
 }
 
 void Agreement::restore(const World& world, RobotData& data, const StiffSystem& system, const StrandList& strands,
@@ -58,11 +59,11 @@ void Agreement::restore(const World& world, RobotData& data, const StiffSystem& 
     stiffness_.setZero(r, r);
     wrenches_.setZero(r, 2);
     for (std::size_t k = 0; k < targets_.size(); ++k) {
-      if (differences_[k].rows == Feels::kNothing) continue;
+      if (differences_[k].feels == Feels::kNothing) continue;
       const StiffSystem::Row& row = system.rows()[k];
       const Vector3d& n = strands.all()[k].motion.n;
       Matrix3d Q = dt * (dt * row.K + row.B);
-      if (differences_[k].rows == Feels::kNormal) Q = n.dot(Q * n) * n * n.transpose();
+      if (differences_[k].feels == Feels::kNormal) Q = n.dot(Q * n) * n * n.transpose();
       system.add_stiffness(row, Q, stiffness_);
       system.add_wrench(row, Q * differences_[k].dp, wrenches_.col(0));
       system.add_wrench(row, Q * differences_[k].p, wrenches_.col(1));
@@ -89,7 +90,7 @@ double Agreement::compare(const World& world, RobotData& data, const StiffSystem
   double read = 0.0;
   for (std::size_t k = 0; k < targets_.size(); ++k) {
     Difference& difference = differences_[k];
-    difference.rows = Feels::kNothing;
+    difference.feels = Feels::kNothing;
     const StiffSystem::Row& row = system.rows()[k];
     const Strand& strand = strands.all()[k];
     const Motion& start = strand.motion;
@@ -101,8 +102,8 @@ double Agreement::compare(const World& world, RobotData& data, const StiffSystem
       update_bond(world, data, next, strand.index, end, memory);
       difference = {Feels::kAll, displacement(start, strand.memory) + way - memory.s, dp - end.dp};
     } else {
-      const Motion end = contact_motion(world, data, strand.point, strand.memory.surface);
       if (start.curved) continue;  // there the robot knows better: its normal turns
+      const Motion end = contact_motion(world, data, strand.point, strand.memory.surface);
       const double phi = start.phi + start.n.dot(way);
       if (mode == Mode::kBound) {
         difference = {Feels::kAll, way - travel(start, end, start.arm), dp - end.dp};

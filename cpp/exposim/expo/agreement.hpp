@@ -33,9 +33,9 @@ class Agreement {
  private:
   enum class Feels : unsigned char { kNothing, kNormal, kAll };
   /// How far a strand is off, in position and velocity, as far as it feels that: a slipping one along its normal, an
-  /// open one if it is below the surface.
+  /// open or idle one if it is deeper in the ground than it should be.
   struct Difference {
-    Feels rows;
+    Feels feels;
     Eigen::Vector3d p, dp;
   };
 

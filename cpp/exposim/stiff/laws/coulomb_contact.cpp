@@ -291,11 +291,13 @@ void CoulombContact::slide(Phase& phase, bool due) const {
 
 void CoulombContact::yield(Phase& phase, bool due) const {
   const Vector3d stretch = tangent(phase.delta, phase.n);
-  const double no_speed = due ? thresholds::kNoSpeedLeft * phase.most[1] : 0.0, speed = phase.slide.dot(phase.dp);
+  const double speed = phase.slide.dot(phase.dp);
+  const double no_speed = due ? thresholds::kNoSpeedLeft * phase.most[1] : 0.0;
+  const bool undamped = material_.B_t == 0.0 && material_.B_n == 0.0;
+  const bool outgrown = undamped && due && speed + shrinking(phase, phase.dp) <= no_speed;
   if (material_.B_t > 0.0 && -speed <= no_speed) {
     slip(phase, phase.slide, false);
-  } else if (material_.K_t * stretch.norm() < (1.0 - thresholds::kOnCone) * friction(phase).norm() ||
-             (due && speed + shrinking(phase, phase.dp) <= no_speed)) {
+  } else if (outgrown || material_.K_t * stretch.norm() < (1.0 - thresholds::kOnCone) * friction(phase).norm()) {
     phase.mode = Mode::kSticking;
   } else {
     phase.slide = stretch.normalized();
