@@ -44,9 +44,10 @@ struct Reciprocals {
 };
 constexpr Reciprocals kReciprocals;
 
-/// x = ωt² and p = cωt small: the power series of the highest integrals, the lower ones from the differential equation.
-OscillatorIntegrals by_series(double omega, double c, double t) {
-  const double x = omega * t * t, p = c * omega * t;
+/// x = ωt² and p = (damping rate) t small: the power series of the highest integrals, the lower ones from the
+/// differential equation.
+OscillatorIntegrals by_series(double omega, double rate, double t) {
+  const double x = omega * t * t, p = rate * t;
   // h_n = g_n tⁿ with G = Σ g_n tⁿ;  G2 = Σ h_n t²/((n+1)(n+2)),  G3 likewise.
   double h_previous = 0.0, h = 1.0;  // in units of t
   double sum2 = 0.0, sum3 = 0.0;
@@ -59,9 +60,9 @@ OscillatorIntegrals by_series(double omega, double c, double t) {
     if (std::abs(h) + std::abs(h_previous) < 1e-19) break;
   }
   const double G2 = t * t * t * sum2, G3 = t * t * t * t * sum3;
-  const double G1 = 0.5 * t * t - c * omega * G2 - omega * G3;
-  const double G = t - c * omega * G1 - omega * G2;
-  return {1.0 - c * omega * G - omega * G1, G, G1, G2, G3};
+  const double G1 = 0.5 * t * t - rate * G2 - omega * G3;
+  const double G = t - rate * G1 - omega * G2;
+  return {1.0 - rate * G - omega * G1, G, G1, G2, G3};
 }
 
 /// Two real roots well apart: divided differences of the φ functions of the roots.
@@ -103,12 +104,32 @@ OscillatorIntegrals by_closed_form(double omega, double a, double discriminant, 
 
 }  // namespace
 
-OscillatorIntegrals oscillator_integrals(double omega, double c, double t) {
+OscillatorResponse oscillator_response(double omega, double rate, double t) {
+  constexpr double kSmall = 1.0;  // no cancellation below
+  const double x = omega * t * t, p = rate * t;
+  if (x + p > kSmall) {
+    const OscillatorIntegrals all = damped_oscillator(omega, rate, t);
+    return {all.dG, all.G, all.G1};
+  }
+  double h_previous = 0.0, h = 1.0, sum = 0.0, sum1 = 0.0;
+  for (int n = 1; n < kTerms; ++n) {
+    sum += h;
+    sum1 += h * kReciprocals.damping[n];
+    const double h_next = -p * h * kReciprocals.damping[n] - x * h_previous * kReciprocals.spring[n];
+    h_previous = h;
+    h = h_next;
+    if (h * h + h_previous * h_previous < 1e-36) break;
+  }
+  const double G = t * sum, G1 = t * t * sum1;
+  return {1.0 - rate * G - omega * G1, G, G1};
+}
+
+OscillatorIntegrals damped_oscillator(double omega, double rate, double t) {
   constexpr double kSeries = 4.0;  // up to here of ωt² and cωt
   constexpr double kApart = 2.0;   // (r₁ − r₂) t of roots that are well apart
-  const double x = omega * t * t, p = c * omega * t;
-  if (x <= kSeries && p <= kSeries) return by_series(omega, c, t);
-  const double a = 0.5 * c * omega;
+  const double x = omega * t * t, p = rate * t;
+  if (x <= kSeries && p <= kSeries) return by_series(omega, rate, t);
+  const double a = 0.5 * rate;
   const double discriminant = a * a - omega;
   if (discriminant > 0.0) {
     const double root = std::sqrt(discriminant);

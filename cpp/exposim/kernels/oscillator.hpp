@@ -16,7 +16,16 @@ struct OscillatorIntegrals {
   double G, G1, G2, G3;
 };
 
+/// With y'' + rate y' + ω y = 0 instead: also for a damper without a spring.
+OscillatorIntegrals damped_oscillator(double omega, double rate, double t);
+/// dG, G and G1 alone, which costs a third of it where ωt² and rate·t are small.
+struct OscillatorResponse {
+  double dG, G, G1;
+};
+OscillatorResponse oscillator_response(double omega, double rate, double t);
 /// To full precision for every ω ≥ 0, c ≥ 0, t ≥ 0: under-, critically and overdamped.
-OscillatorIntegrals oscillator_integrals(double omega, double c, double t);
+inline OscillatorIntegrals oscillator_integrals(double omega, double c, double t) {
+  return damped_oscillator(omega, c * omega, t);
+}
 
 }  // namespace exposim
