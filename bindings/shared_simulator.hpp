@@ -91,11 +91,13 @@ inline bool takes(const Robot& robot, const Eigen::VectorXd& tau) {
   return fits && tau.allFinite();
 }
 
-/// Spreads tau over the degrees of freedom; without one it is zero.
+/// Spreads tau over the degrees of freedom; without one it is zero. The target is rest.
 /// @throws std::invalid_argument
-inline Input make_input(const Robot& robot, const std::optional<Eigen::VectorXd>& tau,
+inline Input make_input(const World& world, const std::optional<Eigen::VectorXd>& tau,
                         std::vector<ExternalWrench> wrenches) {
-  Input input{Eigen::VectorXd::Zero(robot.nv()), std::move(wrenches)};
+  const Robot& robot = world.robot();
+  Input input{Eigen::VectorXd::Zero(robot.nv()), world.joints().rest, Eigen::VectorXd::Zero(robot.nv()),
+              std::move(wrenches)};
   if (!tau) return input;
   if (!takes(robot, *tau)) throw std::invalid_argument("tau has the wrong size, or is not finite");
   const std::vector<int>& actuated = robot.actuated();

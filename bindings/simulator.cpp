@@ -22,6 +22,7 @@
 #include "exposim/expo/averages.hpp"
 #include "exposim/robot/kinematics.hpp"
 #include "exposim/thresholds.hpp"
+#include "readings.hpp"
 #include "shared_simulator.hpp"
 
 namespace nb = nanobind;
@@ -31,7 +32,6 @@ namespace {
 
 using Eigen::Index;
 using Eigen::VectorXd;
-using RowMatrixX3d = Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>;
 using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using States = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
@@ -85,14 +85,27 @@ Outcome steps_between_signals(Simulator& simulator, const Input& input, bool sto
   return simulator.statistics().overflows > 0 ? kOverflow : 0;
 }
 
-Outcome step(SharedSimulator& self, nb::handle tau, nb::handle n, std::vector<ExternalWrench> wrenches) {
-  const Robot& robot = self.simulator.world().robot();
+/// @return false if it is something else.
+bool read_target(nb::handle given, Index size, VectorXd& target) {
+  if (given.is_none()) return true;
+  const std::optional<VectorXd> numbers = numbers_of(given);
+  if (!numbers || numbers->size() != size || !numbers->allFinite()) return false;
+  target = *numbers;
+  return true;
+}
+
+Outcome step(SharedSimulator& self, nb::handle tau, nb::handle n, std::vector<ExternalWrench> wrenches,
+             nb::handle target, nb::handle target_velocity) {
+  const World& world = self.simulator.world();
+  const Robot& robot = world.robot();
   const std::optional<VectorXd> torques = tau.is_none() ? VectorXd::Zero(robot.nv()) : numbers_of(tau);
   long long left = 0;
   if (!torques || !takes(robot, *torques) || !PyLong_CheckExact(n.ptr()) || !nb::try_cast(n, left) || left < 1) {
     return kNotTaken;
   }
-  const Input input = make_input(robot, torques, std::move(wrenches));
+  Input input = make_input(world, torques, std::move(wrenches));
+  if (!read_target(target, robot.nq(), input.target)) return kNotTaken;
+  if (!read_target(target_velocity, robot.nv(), input.target_velocity)) return kNotTaken;
   while (true) {
     Outcome outcome =
         self.alone([&](Simulator& simulator) { return steps_between_signals(simulator, input, self.stops, left); });
@@ -135,7 +148,7 @@ VectorXd packed_state(SharedSimulator& self) {
 std::pair<std::vector<double>, std::vector<int>> time_steps(SharedSimulator& self, const States& states,
                                                             const std::optional<Numbers>& tau) {
   using Clock = std::chrono::steady_clock;
-  const Input input = make_input(self.simulator.world().robot(), copy_of(tau), {});
+  const Input input = make_input(self.simulator.world(), copy_of(tau), {});
   const RowMatrixXd rows = Eigen::Map<const RowMatrixXd>(states.data(), static_cast<Index>(states.shape(0)),
                                                          static_cast<Index>(states.shape(1)));
   return self.alone([&](Simulator& simulator) {
@@ -149,41 +162,6 @@ std::pair<std::vector<double>, std::vector<int>> time_steps(SharedSimulator& sel
     }
     return result;
   });
-}
-
-/// A reader of the simulator, alone and without the interpreter lock.
-template <typename Function>
-auto reader(Function function) {
-  return [function](SharedSimulator& self) { return self.locked(function); };
-}
-
-/// A reader of three numbers per contact.
-template <typename Function>
-auto row_reader(Function row) {
-  return reader([row](const Simulator& simulator) {
-    const auto count = static_cast<Index>(simulator.world().contacts().size());
-    RowMatrixX3d rows(count, 3);
-    for (Index i = 0; i < count; ++i) rows.row(i) = row(simulator, static_cast<std::size_t>(i));
-    return rows;
-  });
-}
-
-/// A reader of one value per contact.
-template <typename Value, typename Function>
-auto memory_reader(Function value) {
-  return reader([value](const Simulator& simulator) {
-    const auto count = static_cast<Index>(simulator.world().contacts().size());
-    Eigen::Matrix<Value, Eigen::Dynamic, 1> values(count);
-    for (Index i = 0; i < count; ++i) values(i) = value(simulator.state().memory[static_cast<std::size_t>(i)]);
-    return values;
-  });
-}
-
-Eigen::Vector3d anchor(const Simulator& simulator, std::size_t i) {
-  const Memory& memory = simulator.state().memory[i];
-  const Motion& motion = simulator.now().motions[i];
-  if (!memory.active()) return Eigen::Vector3d::Constant(std::numeric_limits<double>::quiet_NaN());
-  return motion.p - displacement(motion, memory);
 }
 
 void bind_reports(nb::module_& m) {
@@ -245,10 +223,13 @@ void bind_simulator(nb::module_& m) {
   m.attr("MAX_VELOCITY") = thresholds::kMaxVelocity;
   m.attr("MIN_STEP") = thresholds::kMinStep;
   m.attr("QUATERNION_TOLERANCE") = thresholds::kQuaternionTolerance;
-  nb::class_<SharedSimulator>(m, "Simulator")
+  nb::class_<SharedSimulator> simulator(m, "Simulator");
+  bind_readings(simulator);
+  simulator
       .def(nb::init<std::shared_ptr<World>, std::shared_ptr<Integrator>, double, bool>(), nb::arg("world"),
            nb::arg("integrator"), nb::arg("dt"), nb::arg("stops") = false)
-      .def("step", &step, nb::arg("tau").none(), nb::arg("n").none(), nb::arg("wrenches"))
+      .def("step", &step, nb::arg("tau").none(), nb::arg("n").none(), nb::arg("wrenches"),
+           nb::arg("target").none() = nb::none(), nb::arg("target_velocity").none() = nb::none())
       .def("reset", &reset, nb::arg("q").none(), nb::arg("v").none())
       .def("set_state", &set_state, nb::arg("x"))
       .def(
@@ -268,7 +249,7 @@ void bind_simulator(nb::module_& m) {
           "predict_forces",
           [](SharedSimulator& self, const VectorXd& times, const std::optional<Numbers>& tau,
              std::vector<ExternalWrench> wrenches) {
-            const Input input = make_input(self.simulator.world().robot(), copy_of(tau), std::move(wrenches));
+            const Input input = make_input(self.simulator.world(), copy_of(tau), std::move(wrenches));
             return self.alone([&](Simulator& simulator) { return simulator.predict_forces(times, input); });
           },
           nb::arg("times"), nb::arg("tau").none(), nb::arg("wrenches"))
@@ -276,7 +257,7 @@ void bind_simulator(nb::module_& m) {
            [](SharedSimulator& self) {
              return self.alone([](Simulator& simulator) {
                Eigen::MatrixXd A, b_x0;
-               simulator.stiff_system(make_input(simulator.world().robot(), {}, {})).full_system(A, b_x0);
+               simulator.stiff_system(make_input(simulator.world(), {}, {})).full_system(A, b_x0);
                return A;
              });
            })
@@ -285,7 +266,7 @@ void bind_simulator(nb::module_& m) {
           [](SharedSimulator& self, const ContactKernel& kernel) {
             return self.alone([&](Simulator& simulator) {
               ForceAverages averages(kernel);
-              averages.compute(simulator.stiff_system(make_input(simulator.world().robot(), {}, {})), simulator.dt());
+              averages.compute(simulator.stiff_system(make_input(simulator.world(), {}, {})), simulator.dt());
               return averages.info();
             });
           },
@@ -302,37 +283,6 @@ void bind_simulator(nb::module_& m) {
                      }
                      return entries;
                    }))
-      .def_prop_ro("t", reader([](const Simulator& simulator) { return simulator.state().t; }))
-      .def_prop_ro("q", reader([](const Simulator& simulator) { return VectorXd(simulator.state().q); }))
-      .def_prop_ro("v", reader([](const Simulator& simulator) { return VectorXd(simulator.state().v); }))
-      .def_prop_ro("active", memory_reader<bool>([](const Memory& memory) { return memory.active(); }))
-      .def_prop_ro("slipping", memory_reader<bool>([](const Memory& memory) { return memory.slipping(); }))
-      .def_prop_ro("touched", memory_reader<int>([](const Memory& memory) { return memory.surface; }))
-      .def_prop_ro("positions", row_reader([](const Simulator& s, std::size_t i) { return s.now().motions[i].p; }))
-      .def_prop_ro("velocities", row_reader([](const Simulator& s, std::size_t i) { return s.now().motions[i].dp; }))
-      .def_prop_ro("normals", row_reader([](const Simulator& s, std::size_t i) { return s.now().motions[i].n; }))
-      .def_prop_ro("forces", row_reader([](const Simulator& s, std::size_t i) { return s.now().force(i); }))
-      .def_prop_ro("anchors", row_reader(&anchor))
-      .def_prop_ro("lam_pr", row_reader([](const Simulator& s, std::size_t i) {
-                     return s.last_step().lam.segment<3>(3 * static_cast<Index>(i));
-                   }))
-      .def_prop_ro("lam_pr2", row_reader([](const Simulator& s, std::size_t i) {
-                     return s.last_step().lam2.segment<3>(3 * static_cast<Index>(i));
-                   }))
-      .def_prop_ro("events", reader([](const Simulator& simulator) {
-                     std::vector<std::tuple<double, std::size_t, int, int>> events;
-                     for (const Event& event : simulator.last_step().events) {
-                       events.emplace_back(event.t, event.strand, static_cast<int>(event.from),
-                                           static_cast<int>(event.to));
-                     }
-                     return events;
-                   }))
-      .def_prop_ro("kernel_info", reader([](const Simulator& simulator) { return simulator.last_step().kernel; }))
-      .def_prop_ro("transition_info",
-                   reader([](const Simulator& simulator) { return simulator.last_step().transitions; }))
-      .def_prop_ro("parts_info", reader([](const Simulator& simulator) { return simulator.last_step().parts; }))
-      .def_prop_ro("newton_info", reader([](const Simulator& simulator) { return simulator.last_step().newton; }))
-      .def_prop_ro("statistics", reader([](const Simulator& simulator) { return simulator.statistics(); }))
       .def("set_divergence",
            [](SharedSimulator& self, const Divergence& divergence) {
              self.alone([&](Simulator& simulator) { simulator.set_divergence(divergence); });

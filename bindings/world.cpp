@@ -4,15 +4,19 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "bindings.hpp"
 #include "exposim/geometry/half_space.hpp"
 #include "exposim/stiff/laws/bilateral.hpp"
 #include "exposim/stiff/laws/coulomb_contact.hpp"
+#include "exposim/stiff/laws/joint_limit.hpp"
 #include "exposim/stiff/material.hpp"
 #include "python_surface.hpp"
 
@@ -29,11 +33,41 @@ using SharedLaw = std::shared_ptr<Law>;
 using Ground = std::pair<std::shared_ptr<Surface>, SharedLaw>;
 
 std::shared_ptr<World> make_world(std::shared_ptr<Robot> robot, std::vector<World::Point> points,
-                                  const std::vector<Ground>& surfaces, std::vector<Bond> bonds, int slots) {
+                                  const std::vector<Ground>& surfaces, std::vector<Bond> bonds, int slots,
+                                  const JointLaws* joints, int history) {
   std::vector<World::Ground> grounds;
   for (const auto& [surface, law] : surfaces) grounds.push_back({surface, law});
   if (points.size() != robot->points().size()) throw std::invalid_argument("a point of the robot has no contact");
-  return std::make_shared<World>(std::move(robot), std::move(points), std::move(grounds), std::move(bonds), slots);
+  const int nq = robot->nq();
+  if (joints && (joints->dofs.size() != static_cast<std::size_t>(robot->nv()) || joints->rest.size() != nq)) {
+    throw std::invalid_argument("the laws of joints are of another robot");
+  }
+  return std::make_shared<World>(std::move(robot), std::move(points), std::move(grounds), std::move(bonds), slots,
+                                 joints ? *joints : JointLaws{{}, {}, VectorXd::Zero(nq)}, history);
+}
+
+/// (in_q, in_v, lower, upper, stiffness, damping)
+using LimitTuple = std::tuple<Eigen::Index, Eigen::Index, double, double, double, double>;
+
+void make_joint_laws(JointLaws* self, const VectorXd& kp, const VectorXd& kd, const VectorXd& effort,
+                     const VectorXd& velocity, const VectorXd& delay, const VectorXd& static_friction,
+                     const VectorXd& dynamic_friction, const VectorXd& friction_stiffness,
+                     const VectorXd& friction_damping, const std::vector<LimitTuple>& limits, const VectorXd& rest) {
+  for (const VectorXd* each :
+       {&kd, &effort, &velocity, &delay, &static_friction, &dynamic_friction, &friction_stiffness, &friction_damping}) {
+    if (each->size() != kp.size()) throw std::invalid_argument("a law has another number of degrees of freedom");
+  }
+  new (self) JointLaws{{}, {}, rest};
+  for (Eigen::Index i = 0; i < kp.size(); ++i) {
+    self->dofs.push_back({{kp(i), kd(i), effort(i), velocity(i), delay(i)},
+                          {static_friction(i), dynamic_friction(i), friction_stiffness(i), friction_damping(i)},
+                          0.0});
+  }
+  for (const auto& [in_q, in_v, lower, upper, stiffness, damping] : limits) {
+    const auto law = std::make_shared<const JointLimit>(stiffness, damping);
+    if (std::isfinite(lower)) self->limits.push_back({in_q, in_v, lower, 1.0, law});
+    if (std::isfinite(upper)) self->limits.push_back({in_q, in_v, upper, -1.0, law});
+  }
 }
 
 }  // namespace
@@ -117,9 +151,14 @@ void bind_world(nb::module_& m) {
           nb::arg("a"), nb::arg("placement_a"), nb::arg("b"), nb::arg("placement_b"), nb::arg("law"),
           nb::arg("angular_law"));
 
+  nb::class_<JointLaws>(m, "JointLaws")
+      .def("__init__", &make_joint_laws, nb::arg("kp"), nb::arg("kd"), nb::arg("effort"), nb::arg("velocity"),
+           nb::arg("delay"), nb::arg("static_friction"), nb::arg("dynamic_friction"), nb::arg("friction_stiffness"),
+           nb::arg("friction_damping"), nb::arg("limits"), nb::arg("rest"));
+
   nb::class_<World>(m, "World")
       .def(nb::new_(&make_world), nb::arg("robot"), nb::arg("points"), nb::arg("surfaces"), nb::arg("bonds"),
-           nb::arg("slots"))
+           nb::arg("slots"), nb::arg("joints").none() = nb::none(), nb::arg("history") = 0)
       .def_prop_ro("contacts",
                    [](const World& self) {
                      std::vector<std::pair<std::size_t, int>> contacts;

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
-from scipy.linalg import block_diag
+from scipy.linalg import block_diag, expm
 
 from contact_space import BILATERAL, IDLE, OPEN, SLIPPING, STICKING, Element, Resolved, resolve
 from reference import Array, Contact, ReferenceSimulator, Wrench, integrate_linear_system, project_to_cone
@@ -19,6 +19,49 @@ MICRO_STEPS, HALF_STEP_MICRO_STEPS = 20, 5
 SLOW_TURN, REPETITIONS = 0.05, 2  # beyond so many radians a step, velocity-dependent terms are those of the mean
 LARGEST_ACCELERATION = 1500.0  # of an open contact that could land [m/s²]
 DISAGREEMENT = 1e-3  # of robot and contact space, as a force, that is let be; of the largest average force
+
+
+class Drives(NamedTuple):
+    """What springs and dampers along the degrees of freedom do to a step, (nv,) each."""
+
+    X: Array  # added to M
+    Theta: Array  # lead of the springs' force
+    at_start: Array  # Δq = at_start v + at_end v⁺
+    at_end: Array
+
+
+def fitted(M: Array, K: Array, D: Array, h: float, loaded: Array) -> Drives:
+    """Of springs K and dampers D; `loaded` are the degrees of freedom that move what touches, or may."""
+    X, lacking = np.zeros(len(M)), np.zeros(len(M))
+    Theta, at_start, at_end = (np.full(len(M), h / 2) for _ in range(3))
+    slow = np.all(h * D + h**2 * K <= 0.25 * np.diag(M))
+    for i, inertia in enumerate(np.diag(M) if slow else 1.0 / np.diag(np.linalg.inv(M))):
+        k, d = K[i] / inertia, D[i] / inertia
+        if max(k, d) == 0.0:
+            continue
+        X[i], Theta[i] = h * D[i] + h**2 * K[i], 1.5 * h
+        # G, G', G1 of y'' + d y' + k y = 0 from y = 0, y' = 1.
+        G, dG, G1 = expm(h * np.array([[0, 1, 0], [-k, -d, 0], [1, 0, 0]]))[:, 1]
+        swing = k - d**2 / 4
+        if swing * h**2 >= np.pi**2 or G <= 0.0:
+            continue
+        lead, inertia_fit = G1 / G, inertia * (h / G - 1)
+        share = 1.0 if swing <= 0.0 and not loaded[i] else np.clip(2.5 - inertia_fit / X[i], 0.0, 1.0)
+        X[i] += share * (inertia_fit - X[i])
+        Theta[i] += share * (lead - Theta[i])
+        lacks = 1.0 - h * (1.0 + dG) / (2.0 * G)
+        if not loaded[i]:
+            start = G - dG * lead
+            at_start[i] += share * (start - h / 2)
+            at_end[i] += share * (lead - h / 2)
+            lacks = 1.0 - h / G + h * d / 2 + h * k * (3 * lead - start) / 4
+        lacking[i] = share * max(0.0, lacks)
+    all_lacking = lacking.sum() * (4.0 if slow else 1.0)
+    if all_lacking > 1.0:
+        kept = np.where(lacking > 0.0, 1.0 / all_lacking, 1.0)
+        X = kept * X + (1.0 - kept) * (h / 2 * D + h**2 / 4 * K)
+        Theta, at_start, at_end = (kept * x + (1.0 - kept) * h / 2 for x in (Theta, at_start, at_end))
+    return Drives(X, Theta, at_start, at_end)
 
 
 class Terms(NamedTuple):
@@ -30,6 +73,7 @@ class Terms(NamedTuple):
     MinvJt: Array  # M⁻¹Jᵀ, (nv, 3 nc)
     Upsilon: Array  # (3 nc, 3 nc)
     ddp_bar: Array  # (3 nc,)
+    drives: Drives
 
 
 class OracleSimulator(ReferenceSimulator):
@@ -42,6 +86,8 @@ class OracleSimulator(ReferenceSimulator):
     def __init__(self, *args, order: int = 2, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.order = order
+        self.kp = self.kd = np.zeros(self.model.nv)
+        self.target: Array | None = None
 
     def step(self, tau: Array, wrenches: Sequence[Wrench] = (), follow: bool = False) -> None:
         """Advance by dt; `follow`: also where nothing changes, as if no bound had ruled it out."""
@@ -144,6 +190,14 @@ class OracleSimulator(ReferenceSimulator):
         found.modes = modes
         return found
 
+    def _loaded(self) -> Array:
+        loaded = np.zeros(self.model.nv, bool)
+        for contact, element in zip(self.contacts, self._elements(), strict=True):
+            if element.mode != OPEN or self._could_land(element):
+                for joint in self.model.supports[contact.point.joint]:
+                    loaded[self.model.idx_vs[joint] : self.model.idx_vs[joint] + self.model.nvs[joint]] = joint > 0
+        return loaded
+
     def _could_land(self, e: Element) -> bool:
         return e.gap + self.dt * (e.normal @ e.velocity) - 0.5 * LARGEST_ACCELERATION * self.dt**2 <= 0.0
 
@@ -156,12 +210,23 @@ class OracleSimulator(ReferenceSimulator):
         dJv = np.concatenate([np.zeros(0), *(self._contact_dJv(c) for c in self.contacts)])
         self.q, self.v = here
         self._update_kinematics()
-        MinvJt = np.linalg.solve(M, J.T)
-        return Terms(q, v, dv_bar, MinvJt, J @ MinvJt, J @ dv_bar + dJv)
+        drives = fitted(M, self.kp, self.kd + self.model.damping, self.dt, self._loaded())
+        u = M @ dv_bar + self.model.damping * v  # without what is taken into the inertia
+        u -= (self.kd + self.model.damping) * self.v + self.kp * drives.Theta * self.v
+        if self.target is not None:
+            u += self.kp * pin.difference(self.model, self.q, self.target)
+        M = M + np.diag(drives.X)
+        dv_bar, MinvJt = np.linalg.solve(M, u), np.linalg.solve(M, J.T)
+        return Terms(q, v, dv_bar, MinvJt, J @ MinvJt, J @ dv_bar + dJv, drives)
 
     def _moved(self, terms: Terms, lam_bar: Array, lam_bar2: Array, dt: float) -> tuple[Array, Array]:
         dv, dv2 = (terms.dv_bar + terms.MinvJt @ lam.ravel() for lam in (lam_bar, lam_bar2))
-        q, v = pin.integrate(self.model, self.q, dt * self.v + dt**2 / 2 * dv2), self.v + dt * dv
+        dq = dt * self.v + dt**2 / 2 * dv2
+        if dt == self.dt:
+            free = ~self._loaded() & (terms.drives.X > 0.0)
+            _, _, at_start, at_end = terms.drives
+            dq[free] = (at_start * self.v + at_end * (self.v + dt * dv2))[free]
+        q, v = pin.integrate(self.model, self.q, dq), self.v + dt * dv
         for joint in self.model.joints[1:]:
             if joint.shortname() == "JointModelFreeFlyer" and self.model.parents[joint.id] == 0:
                 at, linear, angular = joint.idx_q, np.arange(3) + joint.idx_v, np.arange(3, 6) + joint.idx_v

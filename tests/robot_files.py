@@ -93,6 +93,12 @@ def warnings_of(load):
     return [str(w.message) for w in caught if issubclass(w.category, xs.ModelWarning)]
 
 
+def note(load):
+    """The one warning that loading a file gives."""
+    (message,) = warnings_of(load)
+    return message
+
+
 def trajectory(robot, ground=None, steps=100):
     sim = xs.Simulator(robot, xs.HalfSpace() if ground is None else ground, dt=1e-3)
     q = []

@@ -12,6 +12,9 @@ import oracle
 import reference
 from exposim.simulation.integrators import SCHEMES
 
+# Of a robot without stops, torque limits and dry friction: the bare mechanism.
+BARE = {"joint_limits": False, "effort_limits": False, "joint_friction": 0.0}
+
 GRAVITY = 9.81
 PAPER = xs.PaperExpo()
 # Every registered scheme with its defaults, and the other version of Expo.
@@ -123,7 +126,10 @@ def reference_of(sim):
 
 def oracle_of(sim):
     """The reading of the default step, for the same robot, ground and step."""
-    return oracle.OracleSimulator(sim.robot.model, *reference_contacts(sim), sim.dt, order=sim.integrator.order)
+    found = oracle.OracleSimulator(sim.robot.model, *reference_contacts(sim), sim.dt, order=sim.integrator.order)
+    arrays = sim.robot._joint_arrays()
+    found.kp, found.kd, found.target = arrays.kp, arrays.kd, sim.robot.q0
+    return found
 
 
 def reference_contacts(sim):

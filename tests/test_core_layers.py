@@ -10,12 +10,13 @@ CORE = ROOT / "cpp" / "exposim"
 
 # Lowest first. What stands on one line does not know the others of that line.
 LAYERS = (
-    ("thresholds", "profiler"),
+    ("thresholds", "profiler", "commands"),
     ("kernels", "geometry"),
     ("robot",),
     ("stiff",),
     ("state", "event"),
     ("instant", "world"),
+    ("joints",),
     ("step", "workspace"),
     ("contact",),
     ("expo",),

@@ -50,7 +50,7 @@ def test_the_version_is_stated_once():
 
 
 def test_the_public_names_are_few_and_documented():
-    assert len(xs.__all__) <= 38
+    assert len(xs.__all__) <= 43
     assert all(getattr(xs, name).__doc__ for name in xs.__all__)
 
 
@@ -68,15 +68,40 @@ def test_the_step_benchmark_runs_saves_and_compares(tmp_path, monkeypatch, capsy
     assert 0.0 < seconds["explicit Euler"] < 1.0
 
 
+def run_blocks(page):
+    """All blocks of Python of a page of the documentation, in one session; what it leaves behind."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    names = {}
+    for block in text.split("```python\n")[1:]:
+        exec(compile(block.split("```", 1)[0], f"docs/{page}", "exec"), names)
+    return names
+
+
 def test_the_tutorial_runs_from_beginning_to_end(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    text = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
-    blocks = [block.split("```", 1)[0] for block in text.split("```python\n")[1:]]
-    names = {}
-    for block in blocks:
-        exec(compile(block, "docs/tutorial.md", "exec"), names)
+    names = run_blocks("tutorial.md")
     assert 0.035 < np.ptp(names["moved"].q[100:, 1]) < 0.05
     assert "ExplicitEuler needs a smaller dt" in capsys.readouterr().out
+
+
+def test_the_page_on_motors_runs_and_is_true(capsys):
+    with pytest.warns(xs.SetupWarning, match="effort"):
+        names = run_blocks("motors.md")
+    assert set(names["sim"].info.limits) == {f"{leg}_calf_joint" for leg in ("FL", "FR", "RL", "RR")}
+    assert names["stiff"].joints["RR_calf_joint"].drive is None
+    assert names["rough"].joints["FL_hip_joint"].static_friction == 0.3
+    assert "stable at 5 ms" in capsys.readouterr().out
+
+
+def test_the_table_of_largest_steps_is_made(monkeypatch, capsys):
+    benchmarks = ROOT / "benchmarks"
+    monkeypatch.syspath_prepend(benchmarks)
+    monkeypatch.setattr(sys, "argv", ["largest_steps.py", "--quick"])
+    runpy.run_path(str(benchmarks / "largest_steps.py"), run_name="__main__")
+    made = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| go2")]
+    page = (ROOT / "docs" / "motors.md").read_text(encoding="utf-8")
+    assert len(made) == 1
+    assert made[0] in page
 
 
 def test_a_scenario_of_one_s_own_takes_less_than_40_lines():

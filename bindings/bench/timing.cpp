@@ -112,8 +112,9 @@ std::pair<Eigen::VectorXd, Eigen::MatrixXd> linearise(SharedSimulator& self, con
     const auto* implicit = dynamic_cast<const ImplicitEuler*>(&simulator.integrator());
     if (!implicit) throw std::invalid_argument("the integrator is not implicit");
     std::pair<Eigen::VectorXd, Eigen::MatrixXd> result;
-    implicit->linearise(simulator.world(), simulator.workspace(), simulator.now(), {tau, wrenches}, simulator.dt(),
-                        v_next, result.first, result.second);
+    implicit->linearise(simulator.world(), simulator.workspace(), simulator.now(),
+                        make_input(simulator.world(), tau, wrenches), simulator.dt(), v_next, result.first,
+                        result.second);
     return result;
   });
 }

@@ -4,8 +4,11 @@
 #include <cmath>
 #include <utility>
 
+#include "exposim/joints/delays.hpp"
+#include "exposim/joints/dof_forces.hpp"
 #include "exposim/kernels/integrals.hpp"
 #include "exposim/robot/kinematics.hpp"
+#include "exposim/robot/mass_matrix.hpp"
 #include "exposim/thresholds.hpp"
 
 namespace exposim {
@@ -30,7 +33,7 @@ Simulator::Simulator(std::shared_ptr<const World> world, std::shared_ptr<const I
       integrator_(std::move(integrator)),
       workspace_(*world_, integrator_->make_scratch()),
       dt_(dt) {
-  step_.clear(world_->strands());
+  forget();
 }
 
 void Simulator::reset(const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
@@ -70,6 +73,7 @@ bool Simulator::plus(const Eigen::VectorXd& x, const Eigen::VectorXd& dx, Eigen:
 
 void Simulator::forget() {
   step_.clear(world_->strands());
+  step_.motors.clear(world_->robot().nv());
   statistics_ = {};
   statistics_.overflows = now_.overflows;
   workspace_.profiler.clear();
@@ -77,8 +81,14 @@ void Simulator::forget() {
 }
 
 bool Simulator::step(const Input& input, int n) {
+  const bool delayed = world_->longest_delay() > 0.0;
+  if (delayed) {
+    remember_targets(*world_, input, now_.state);
+    delayed_ = input;
+  }
   for (int i = 0; i < n; ++i) {
-    integrator_->step(*world_, workspace_, now_, input, dt_, step_);
+    if (delayed) targets_in_force(*world_, now_.state, dt_, delayed_.target, delayed_.target_velocity);
+    integrator_->step(*world_, workspace_, now_, delayed ? delayed_ : input, dt_, step_);
     if (step_.diverged) {
       const State& led_to = step_.next.state;
       divergence_ = Divergence{led_to.t, statistics_.steps + 1, led_to.q, led_to.v, {}};
@@ -86,6 +96,7 @@ bool Simulator::step(const Input& input, int n) {
       world_->pack(now_.state, divergence_->start);
       return false;
     }
+    std::swap(step_.next.state.commands, now_.state.commands);
     std::swap(now_, step_.next);
 
     statistics_.steps += 1;
@@ -104,7 +115,10 @@ StiffSystem Simulator::stiff_system(const Input& input) {
   StrandList strands;
   strands.gather(*world_, workspace_.robot, now_, dt_, -1.0);
   StiffSystem system;
-  system.update(workspace_.robot, strands, now_.state, input);
+  update_dof_forces(*world_, now_.state, input, workspace_.dof_forces);
+  update_terms(workspace_.robot, now_.state.q, now_.state.v);
+  factor(workspace_.robot);
+  system.update(workspace_.robot, strands, {workspace_.dof_forces.all, input.wrenches}, true);
   return system;
 }
 

@@ -80,6 +80,7 @@ class Simulator {
   Instant now_;
   Instant given_;  // that is to take its place, once it is known to be good
   Step step_;
+  Input delayed_;  // with targets that are in force
   StepStatistics statistics_;
   std::optional<Divergence> divergence_;
 };

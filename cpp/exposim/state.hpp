@@ -3,6 +3,8 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "exposim/commands.hpp"
+#include "exposim/stiff/joint_laws.hpp"
 #include "exposim/stiff/memory.hpp"
 
 namespace exposim {
@@ -11,7 +13,9 @@ namespace exposim {
 struct State {
   double t = 0.0;  ///< [s]
   Eigen::VectorXd q, v;
-  std::vector<Memory> memory;  ///< of every contact, then of every strand of a bond (which follows from q)
+  std::vector<Memory> memory;  ///< of every contact, then of strands of bonds and limits (which follow from q and v)
+  std::vector<Grip> grips;     ///< of every degree of freedom with dry friction
+  Commands commands;
 };
 
 }  // namespace exposim

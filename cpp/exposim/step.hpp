@@ -5,6 +5,7 @@
 
 #include "exposim/event.hpp"
 #include "exposim/instant.hpp"
+#include "exposim/joints/dof_forces.hpp"
 #include "exposim/kernels/integrals.hpp"
 
 namespace exposim {
@@ -27,7 +28,7 @@ struct NewtonInfo {
 /// Into how many parts a step was divided, each a step of the scheme.
 struct PartsInfo {
   int count = 1;
-  int redone = 0;     ///< that turned out to be too long, or to have missed a landing, and were taken again
+  int redone = 0;     ///< that turned out to be too long, or other than they were taken for, and were taken again
   double turn = 0.0;  ///< largest angle by which a body turned within a part [rad]
 };
 
@@ -39,6 +40,7 @@ struct Step {
   /// after projection. A scheme that holds the force constant has both the same. A contact that came and went without a
   /// slot of its point has no row.
   Eigen::VectorXd lam, lam2;
+  Motors motors;  ///< on average over the step
   std::vector<Event> events;
   KernelInfo kernel;
   NewtonInfo newton;
@@ -50,6 +52,7 @@ struct Step {
     diverged = false;
     lam.setZero(3 * static_cast<Eigen::Index>(strands));
     lam2.setZero(lam.size());
+    motors.clear(motors.torque.size());
     events.clear();
     kernel = {};
     newton = {};

@@ -33,6 +33,23 @@ constexpr int kMostParts = 64;
 constexpr double kSlowTurn = 0.05;
 constexpr int kRepetitions = 2;
 
+// Joints within a step.
+/// Drives are fitted exponentially up to an inertia of this minus one times that of the rule for stiff ones, and by
+/// that rule alone from this on.
+constexpr double kTooStiff = 2.5;
+/// Drives are slow that add less than this share to the inertia that they have by themselves, which is at most so many
+/// times that which they feel among others.
+constexpr double kSlow = 0.25, kMostOfFelt = 4.0;
+/// Where contacts change, drives are followed with them that add more than this share to the inertia.
+constexpr double kReacts = 0.1;
+/// A motor is beyond its bound by this share of its effort.
+constexpr double kBeyondBound = 1e-9;
+/// How often a step is taken again because a motor or dry friction was not what it was taken for; how often motors
+/// may be taken from a bound, and each may change its mind.
+constexpr int kMostSettlings = 16, kMostReleases = 6, kMostChanges = 3;
+/// So many times its inertia is added to a joint that comes to rest within the step.
+constexpr double kRigid = 1e8;
+
 // Events within a step.
 /// Events located in a step: these, and some for each contact, up to a number of them.
 constexpr int kEventsPerStep = 16, kEventsPerContact = 4, kMostCounted = 16;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "exposim/joints/dof_forces.hpp"
 #include "exposim/profiler.hpp"
 #include "exposim/robot/robot_data.hpp"
 #include "exposim/world.hpp"
@@ -20,6 +21,7 @@ struct Workspace {
       : robot(world.shared_robot()), scratch(std::move(scratch_of_scheme)) {}
 
   RobotData robot;
+  DofForces dof_forces;              ///< of the last acceleration()
   std::unique_ptr<Scratch> scratch;  ///< of the scheme that the workspace was made for
   Profiler profiler;
 };

@@ -1,5 +1,6 @@
 #include "exposim/world.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -12,11 +13,13 @@ using Eigen::Index;
 using Eigen::VectorXd;
 
 World::World(std::shared_ptr<const Robot> robot, std::vector<Point> points, std::vector<Ground> surfaces,
-             std::vector<Bond> bonds, int slots)
+             std::vector<Bond> bonds, int slots, JointLaws joints, int history)
     : robot_(std::move(robot)),
       points_(std::move(points)),
       surfaces_(std::move(surfaces)),
       bonds_(std::move(bonds)),
+      joints_(std::move(joints)),
+      history_(static_cast<std::size_t>(history)),
       free_slots_(surfaces_.size() > static_cast<std::size_t>(slots)) {
   for (std::size_t i = 0; i < points_.size(); ++i) {
     first_contact_.push_back(contacts_.size());
@@ -32,6 +35,28 @@ World::World(std::shared_ptr<const Robot> robot, std::vector<Point> points, std:
     bond_strands_.push_back({i, bonds_[i].rows == 1 ? Rows::kCoordinate : Rows::kLinear});
     if (bonds_[i].rows == 6) bond_strands_.push_back({i, Rows::kAngular});
   }
+  joints_.dofs.resize(static_cast<std::size_t>(robot_->nv()));
+  for (Index i = 0; i < robot_->nv(); ++i) {
+    DofLaw& law = joints_.dofs[static_cast<std::size_t>(i)];
+    const bool curved = robot_->in_q(i) < 0;
+    law.damping = robot_->damping()(i);
+    if (law.acts()) acting_.push_back(i);
+    if (law.reacts()) reacting_.push_back(i);
+    if (law.friction.exists()) rough_.push_back(i);
+    curved_servos_ |= law.motor.is_servo() && curved;
+    curved_grips_ |= law.friction.exists() && curved;
+    longest_delay_ = std::max(longest_delay_, law.motor.delay);
+  }
+}
+
+void World::prepare(State& state) const {
+  state.memory.resize(strands());
+  state.grips.resize(rough_.size());
+  state.commands.all.resize(history_);
+  for (Command& command : state.commands.all) {
+    command.target.resize(robot_->nq());
+    command.velocity.resize(robot_->nv());
+  }
 }
 
 const Law& World::bond_law(std::size_t strand) const {
@@ -41,7 +66,10 @@ const Law& World::bond_law(std::size_t strand) const {
 }
 
 Index World::packed_size() const {
-  return 1 + robot_->nq() + robot_->nv() + kMemorySize * static_cast<Index>(contacts_.size()) + 2;
+  const Index nq = robot_->nq(), nv = robot_->nv();
+  const Index commands = history_ == 0 ? 0 : 1 + static_cast<Index>(history_) * (1 + nq + nv);
+  return 1 + nq + nv + kMemorySize * static_cast<Index>(contacts_.size()) + 2 * static_cast<Index>(rough_.size()) +
+         commands + 2;
 }
 
 void World::pack(const State& state, Eigen::Ref<VectorXd> x) const {
@@ -58,6 +86,20 @@ void World::pack(const State& state, Eigen::Ref<VectorXd> x) const {
     for (Index k = 0; k < 3; ++k) entry[3 + k] = memory.s(k);
     entry += kMemorySize;
   }
+  for (const Grip& grip : state.grips) {
+    *entry++ = grip.s;
+    *entry++ = grip.slipping ? 1.0 : 0.0;
+  }
+  if (history_ > 0) *entry++ = static_cast<double>(state.commands.count);
+  for (std::size_t i = 0; i < history_; ++i, entry += 1 + nq + nv) {
+    Eigen::Map<VectorXd> kept(entry, 1 + nq + nv);
+    if (i >= state.commands.count) {
+      kept.setZero();
+      continue;
+    }
+    const Command& command = state.commands.all[i];
+    kept << command.t, command.target, command.velocity;
+  }
   entry[0] = static_cast<double>(nq);
   entry[1] = static_cast<double>(nv);
 }
@@ -70,7 +112,7 @@ bool World::unpack(const Eigen::Ref<const VectorXd>& x, State& state) const {
   state.t = x(0);
   state.q = x.segment(1, nq);
   state.v = x.segment(1 + nq, nv);
-  state.memory.resize(strands());
+  prepare(state);
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     Memory& memory = state.memory[i];
     if (!(std::abs(entry[0]) <= kLargest && std::abs(entry[1]) <= kLargest)) return false;
@@ -93,10 +135,30 @@ bool World::unpack(const Eigen::Ref<const VectorXd>& x, State& state) const {
     }
     entry += kMemorySize;
   }
+  for (Grip& grip : state.grips) {
+    grip.s = *entry++;
+    if (*entry != 0.0 && *entry != 1.0) return false;
+    grip.slipping = *entry++ == 1.0;
+  }
+  state.commands.count = 0;
+  if (history_ > 0) {
+    if (!(*entry >= 0.0 && *entry <= static_cast<double>(history_)) || *entry != std::floor(*entry)) return false;
+    state.commands.count = static_cast<std::size_t>(*entry++);
+  }
+  for (std::size_t i = 0; i < history_; ++i, entry += 1 + nq + nv) {
+    const Eigen::Map<const VectorXd> kept(entry, 1 + nq + nv);
+    Command& command = state.commands.all[i];
+    command.t = kept(0);
+    command.target = kept.segment(1, nq);
+    command.velocity = kept.tail(nv);
+    if (i > 0 && i < state.commands.count && !(command.t > state.commands.all[i - 1].t)) return false;
+  }
   return entry[0] == static_cast<double>(nq) && entry[1] == static_cast<double>(nv);
 }
 
-Index World::tangent_size() const { return 2 * robot_->nv() + 3 * static_cast<Index>(contacts_.size()); }
+Index World::tangent_size() const {
+  return 2 * robot_->nv() + 3 * static_cast<Index>(contacts_.size()) + static_cast<Index>(rough_.size());
+}
 
 void World::plus(const State& state, const VectorXd& dx, State& result) const {
   const Index nv = robot_->nv();
@@ -106,6 +168,8 @@ void World::plus(const State& state, const VectorXd& dx, State& result) const {
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     if (state.memory[i].active()) result.memory[i].s += dx.segment<3>(2 * nv + 3 * static_cast<Index>(i));
   }
+  const auto grips = dx.tail(static_cast<Index>(rough_.size()));
+  for (std::size_t k = 0; k < rough_.size(); ++k) result.grips[k].s += grips(static_cast<Index>(k));
 }
 
 void World::minus(const State& to, const State& from, VectorXd& dx) const {
@@ -118,6 +182,8 @@ void World::minus(const State& to, const State& from, VectorXd& dx) const {
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     dx.segment<3>(2 * nv + 3 * static_cast<Index>(i)) = to.memory[i].s - from.memory[i].s;
   }
+  auto grips = dx.tail(static_cast<Index>(rough_.size()));
+  for (std::size_t k = 0; k < rough_.size(); ++k) grips(static_cast<Index>(k)) = to.grips[k].s - from.grips[k].s;
 }
 
 }  // namespace exposim

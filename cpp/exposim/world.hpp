@@ -9,6 +9,7 @@
 #include "exposim/robot/robot.hpp"
 #include "exposim/state.hpp"
 #include "exposim/stiff/bond.hpp"
+#include "exposim/stiff/joint_laws.hpp"
 #include "exposim/stiff/law.hpp"
 
 namespace exposim {
@@ -42,8 +43,10 @@ class World {
   };
 
   /// @param slots of every point that is not bilateral; at least 1.
+  /// @param joints their laws; damping is the robot's.
+  /// @param history how many targets may be on their way at once, to motors that get them late.
   World(std::shared_ptr<const Robot> robot, std::vector<Point> points, std::vector<Ground> surfaces,
-        std::vector<Bond> bonds, int slots);
+        std::vector<Bond> bonds, int slots, JointLaws joints, int history);
 
   const Robot& robot() const { return *robot_; }
   const std::shared_ptr<const Robot>& shared_robot() const { return robot_; }
@@ -59,25 +62,44 @@ class World {
   bool has_free_slots() const { return free_slots_; }
 
   const std::vector<BondStrand>& bond_strands() const { return bond_strands_; }
-  std::size_t strands() const { return contacts_.size() + bond_strands_.size(); }
-  /// @param surface that a contact touches; of no meaning for bilateral points and bonds.
+  std::size_t first_limit() const { return contacts_.size() + bond_strands_.size(); }
+  const Limit& limit(std::size_t strand) const { return joints_.limits[strand - first_limit()]; }
+  std::size_t strands() const { return first_limit() + joints_.limits.size(); }
+  /// @param surface that a contact touches; of no meaning for all else.
   const Law& law(std::size_t strand, int surface) const {
-    return strand < contacts_.size() ? contact_law(contacts_[strand].point, surface) : bond_law(strand);
+    if (strand < contacts_.size()) return contact_law(contacts_[strand].point, surface);
+    return strand < first_limit() ? bond_law(strand) : *limit(strand).law;
   }
   const Law& contact_law(std::size_t point, int surface) const {
     const Law* const own = points_[point].law.get();
     return own ? *own : *surfaces_[static_cast<std::size_t>(surface)].law;
   }
 
-  // States as flat arrays: t, q, v, and of every contact surface, mode, φ0, s; last nq and nv, so that an array tells
-  // what it is of.
+  const JointLaws& joints() const { return joints_; }
+  /// Degrees of freedom with a law of their own; of these the ones whose law feels how they move, and those with dry
+  /// friction.
+  const std::vector<Eigen::Index>& acting_dofs() const { return acting_; }
+  const std::vector<Eigen::Index>& reacting_dofs() const { return reacting_; }
+  const std::vector<Eigen::Index>& rough_dofs() const { return rough_; }
+  /// Whether one with a servo, with dry friction, is of a joint in which q is not linear.
+  bool has_curved_servos() const { return curved_servos_; }
+  bool has_curved_grips() const { return curved_grips_; }
+  /// Longest delay of a motor [s].
+  double longest_delay() const { return longest_delay_; }
+
+  // States as flat arrays: t, q, v; of every contact surface, mode, φ0, s; of every dry friction stretch and whether it
+  // slips; of delayed targets their number, and for each that may be time, target, velocity; last nq and nv, so that an
+  // array tells what it is of.
   static constexpr Eigen::Index kMemorySize = 6;
+  /// Gives a state the size that states of this world have.
+  void prepare(State& state) const;
   Eigen::Index packed_size() const;
   void pack(const State& state, Eigen::Ref<Eigen::VectorXd> x) const;
   /// @return false, with the state half written, if x is not a state of this world.
   bool unpack(const Eigen::Ref<const Eigen::VectorXd>& x, State& state) const;
 
-  // The manifold of states with their modes held: displacements are (dq, dv, ds), ds three to a contact.
+  // The manifold of states with their modes held: displacements are (dq, dv, ds), ds three to a contact, then one to
+  // every dry friction. Targets on their way stay.
   Eigen::Index tangent_size() const;
   /// state ⊕ dx
   void plus(const State& state, const Eigen::VectorXd& dx, State& result) const;
@@ -94,7 +116,11 @@ class World {
   std::vector<Contact> contacts_;
   std::vector<std::size_t> first_contact_;  // of every point, and one behind the last
   std::vector<BondStrand> bond_strands_;
-  bool free_slots_;
+  JointLaws joints_;
+  std::vector<Eigen::Index> acting_, reacting_, rough_;
+  std::size_t history_;
+  double longest_delay_ = 0.0;
+  bool free_slots_, curved_servos_ = false, curved_grips_ = false;
 };
 
 }  // namespace exposim

@@ -18,7 +18,9 @@ class Heun final : public Integrator {
             Step& step) const override {
     auto& [ahead, dv, dq] = static_cast<Ahead&>(*workspace.scratch);
     step.clear(world.strands());
-    dv = acceleration(world, workspace.robot, now, input);
+    dv = acceleration(world, workspace, now, input);
+    step.motors.clear(world.robot().nv());
+    step.motors.add(0.5, workspace.dof_forces.motors);
 
     ahead.state.v = now.state.v + dt * dv;
     dq = dt * now.state.v;
@@ -27,7 +29,8 @@ class Heun final : public Integrator {
     commit(world, workspace.robot, now, nullptr, ahead);  // the laws there, not to be kept
 
     State& next = step.next.state;
-    next.v = now.state.v + 0.5 * dt * (dv + acceleration(world, workspace.robot, ahead, input));
+    next.v = now.state.v + 0.5 * dt * (dv + acceleration(world, workspace, ahead, input));
+    step.motors.add(0.5, workspace.dof_forces.motors);
     dq = 0.5 * dt * (now.state.v + ahead.state.v);
     integrate(world.robot(), now.state.q, dq, next.q);
     next.memory = now.state.memory;

@@ -27,6 +27,7 @@ from exposim.errors import (
     ModelParseError,
     ModelWarning,
     PinocchioMismatch,
+    SetupWarning,
     SimulationDiverged,
     SimulatorBusy,
     StateMismatch,
@@ -38,6 +39,7 @@ from exposim.errors import (
     UnsupportedModel,
 )
 from exposim.kernels import Pade
+from exposim.robots.joints import Drive, DryFriction, Joint, JointLimits
 from exposim.robots.known import KNOWN_ROBOTS
 from exposim.robots.loading import load_robot
 from exposim.robots.robot import ContactPoint, Robot
@@ -67,6 +69,8 @@ __all__ = [
     "Contact",
     "ContactPoint",
     "ContactWarning",
+    "Drive",
+    "DryFriction",
     "ExplicitEuler",
     "Expo",
     "ExposimError",
@@ -74,6 +78,8 @@ __all__ = [
     "ImplicitEuler",
     "Integrator",
     "InvalidArgument",
+    "Joint",
+    "JointLimits",
     "Material",
     "MissingExtra",
     "ModelParseError",
@@ -84,6 +90,7 @@ __all__ = [
     "Robot",
     "RungeKutta4",
     "SemiImplicitEuler",
+    "SetupWarning",
     "SimulationDiverged",
     "Simulator",
     "SimulatorBusy",

@@ -82,6 +82,10 @@ class ModelWarning(UserWarning):
     """The model asks for something that is not simulated."""
 
 
+class SetupWarning(UserWarning):
+    """What was given can be simulated, but looks like a mistake: said once for each kind by a simulator."""
+
+
 class SimulationDiverged(ExposimError, RuntimeError):
     """A step led to a state that is not finite, or absurd.
 

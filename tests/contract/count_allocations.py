@@ -10,10 +10,12 @@ import exposim as xs
 FEW, MANY = 2, 502
 
 
-def main(integrator, material):
+def main(integrator, material, drive=None):
     count = ctypes.CDLL(None).allocation_count
     count.restype = ctypes.c_long
     robot = xs.load_robot("solo12")
+    if drive is not None:
+        robot = robot.replace(drives=drive, joint_friction=0.02, joint_damping=1e-3)
     sim = xs.Simulator(robot, xs.HalfSpace(material), integrator, dt=1e-6)
     q = robot.q0
     q[2] -= 1e-4

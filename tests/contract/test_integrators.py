@@ -193,13 +193,17 @@ def test_a_fixed_base_robot_can_be_simulated(integrator):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts allocations through the dynamic linker")
-@pytest.mark.parametrize("damping", [300.0, (300.0, 500.0)], ids=["proportional", "not proportional"])
+@pytest.mark.parametrize(
+    "damping, drive",
+    [(300.0, None), ((300.0, 500.0), None), (300.0, xs.Drive(5e3, 5.0, effort=2.0, velocity=20.0, delay=2e-6))],
+    ids=["proportional", "not proportional", "with drives"],
+)
 @every_integrator
-def test_a_step_does_not_allocate_after_the_first(integrator, damping, allocation_counter):
+def test_a_step_does_not_allocate_after_the_first(integrator, damping, drive, allocation_counter):
     """Counted by a malloc put before the C library's: 500 more steps, not one allocation more."""
     script = Path(__file__).with_name("count_allocations.py")
     environment = {"LD_PRELOAD": str(allocation_counter), "PATH": ""}
-    command = [sys.executable, str(script), repr(integrator), repr(xs.Material(1e5, damping, 0.3))]
+    command = [sys.executable, str(script), repr(integrator), repr(xs.Material(1e5, damping, 0.3)), repr(drive)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     before, few, many = map(int, done.stdout.split())
     assert before > 1000  # the counter counts

@@ -6,7 +6,7 @@ import pytest
 
 import exposim as xs
 from contact_space import follow_exactly, resolve
-from systems import block, chain, on_slope, oracle_of, point_mass, random_contact_space, slope
+from systems import BARE, block, chain, on_slope, oracle_of, point_mass, random_contact_space, slope
 
 TOLERANCE = 1e-9
 ORDERS = pytest.mark.parametrize("order", [1, 2])
@@ -93,7 +93,7 @@ def survey_random_states(sim, states, steps, torque=0.0, wrenches=None, hard=Fal
 @ORDERS
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_robots_agree_after_single_steps_from_random_states(robot, order):
-    robot = xs.load_robot(robot).replace(joint_damping=0.05)
+    robot = xs.load_robot(robot).replace(joint_damping=0.01, **BARE)
     sim = xs.Simulator(robot, slope(0.1, friction=0.6), xs.Expo(order=order), 2e-3)
     survey = survey_random_states(sim, 6, 4, torque=0.5)
     assert max(survey.differences) < TOLERANCE
@@ -134,6 +134,20 @@ def test_friction_that_is_held_back_agrees(friction):
     sim = xs.Simulator(block(), slope(0.3, friction=friction), xs.Expo(), 2e-3)
     survey = survey_random_states(sim, 16, 6)
     assert max(survey.differences) < TOLERANCE
+
+
+@ORDERS
+@pytest.mark.parametrize(
+    "kp, kd, ground", [(15.0, 0.2, True), (100.0, 5.0, False), (3000.0, 1.0, False), (0.0, 2.0, False)]
+)
+def test_robots_with_drives_agree(kp, kd, ground, order):
+    """On the ground with drives that are not followed through changes; in the air with any."""
+    drive = xs.Drive(kp, kd, effort=np.inf, velocity=np.inf)
+    robot = xs.load_robot("go2").replace(drives=drive, **BARE)
+    surfaces = slope(0.1, friction=0.6) if ground else []
+    survey = survey_random_states(xs.Simulator(robot, surfaces, xs.Expo(order=order), 2e-3), 6, 4, torque=0.5)
+    assert max(survey.differences) < TOLERANCE
+    assert survey.left_out <= 4
 
 
 def test_a_push_and_joint_damping_agree():

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import exposim as xs
-from systems import PAPER, block, integrator_id, point_mass, reference_of, slope
+from systems import BARE, PAPER, block, integrator_id, point_mass, reference_of, slope
 
 TOLERANCE = 1e-9
 
@@ -121,7 +121,7 @@ def test_solo12_landing_on_a_slope_agrees_for_one_second():
 
 
 def test_romeo_standing_on_eight_points_agrees_for_one_second():
-    robot = xs.load_robot("romeo").replace(armature=0.1)  # or the light wrists want a faster controller
+    robot = xs.load_robot("romeo").replace(armature=0.1, **BARE)  # or the light wrists want a faster controller
     sim = xs.Simulator(robot, xs.HalfSpace(), PAPER, dt=5e-3)
     v = 0.05 * np.random.default_rng(3).standard_normal(robot.model.nv)
     run_both(sim, reference_of(sim), robot.q0, v, 1.0, posture(robot, 300.0, 5.0))
@@ -131,7 +131,7 @@ def test_romeo_standing_on_eight_points_agrees_for_one_second():
 @every_referenced_integrator
 @pytest.mark.parametrize("robot_name", ["solo12", "romeo", "anymal_c", "talos"])
 def test_every_integrator_agrees_on_random_states(integrator, robot_name):
-    robot = xs.load_robot(robot_name).replace(joint_damping=0.1)
+    robot = xs.load_robot(robot_name).replace(joint_damping=0.1, **BARE)
     rng = np.random.default_rng(7)
     material = xs.Material(stiffness=(2e4, 1e4), damping=(80.0, 60.0), friction=0.6)
     ground = [

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import exposim as xs
+from systems import BARE
 
 ROBOTS = ["solo12", "go2", "romeo", "talos"]
 
@@ -19,7 +20,7 @@ def random_motion(robot, rng):
 @pytest.mark.parametrize("name", ROBOTS)
 @pytest.mark.parametrize("integrator", [xs.PaperExpo(), xs.ExplicitEuler()], ids=["by Cholesky", "by ABA"])
 def test_free_accelerations_agree_with_pinocchio_and_crocoddyl(name, integrator):
-    robot = xs.load_robot(name).replace(joint_damping=0.0)
+    robot = xs.load_robot(name).replace(joint_damping=0.0, **BARE)
     dt = 1e-3
     sim = xs.Simulator(robot, integrator=integrator, dt=dt)
     state = crocoddyl.StateMultibody(robot.model)

@@ -13,6 +13,7 @@ from robot_files import (
     BALL,
     BODY_URDF,
     KEYFRAME,
+    KNOWN,
     chain_with,
     heights,
     hopper,
@@ -335,37 +336,14 @@ def test_floating_base_is_for_files_only(source):
 # What is warned of.
 
 
-def test_solo12_is_loaded_without_a_warning():
-    assert warnings_of(lambda: xs.load_robot("solo12")) == []
+@pytest.mark.parametrize("name", KNOWN)
+def test_a_known_robot_is_loaded_without_a_warning(name):
+    assert warnings_of(lambda: xs.load_robot(name)) == []
 
 
-def test_dry_friction_is_warned_of():
-    (message,) = warnings_of(lambda: xs.load_robot("talos"))
-    assert "talos" in message
-    assert "dry joint friction (torso_1_joint" in message
-
-
-def test_dry_friction_of_a_file_is_warned_of(tmp_path):
-    text = ARM_URDF.replace("<limit", '<dynamics damping="0" friction="0.4"/><limit')
-    (message,) = warnings_of(lambda: xs.load_robot(write(tmp_path, text)))
-    assert "dry joint friction (shoulder)" in message
-
-
-@pytest.mark.parametrize("name", ["go2", "romeo", "g1"])
-def test_joint_limits_are_warned_of(name):
-    (message,) = warnings_of(lambda: xs.load_robot(name))
-    assert "position limits" in message
-
-
-def test_joint_limits_of_a_file_are_warned_of(tmp_path):
-    text = ARM_URDF.replace('lower="-9" upper="9"', 'lower="-1" upper="9"')
-    (message,) = warnings_of(lambda: xs.load_robot(write(tmp_path, text)))
-    assert "position limits (shoulder)" in message
-
-
-def test_limits_wider_than_a_turn_are_not_warned_of(tmp_path):
-    points = [xs.ContactPoint("wrist")]
-    assert warnings_of(lambda: xs.load_robot(write(tmp_path, ARM_URDF), contact_points=points)) == []
+def test_a_file_of_which_all_is_simulated_is_not_warned_of(tmp_path):
+    path = write(tmp_path, ARM_URDF)
+    assert warnings_of(lambda: xs.load_robot(path, floating_base=True, contact_points=[xs.ContactPoint("wrist")])) == []
 
 
 def test_solid_links_without_contact_points_are_warned_of(tmp_path):
@@ -378,7 +356,8 @@ def test_solid_links_without_contact_points_are_warned_of(tmp_path):
 def test_a_solid_link_with_a_contact_point_is_not_warned_of(tmp_path):
     head, base, rest = ARM_URDF.split("</link>", 2)
     path = write(tmp_path, "</link>".join([head, base + BALL, rest]))
-    assert warnings_of(lambda: xs.load_robot(path, contact_points=[xs.ContactPoint("upper")])) == []
+    (message,) = warnings_of(lambda: xs.load_robot(path, contact_points=[xs.ContactPoint("upper")]))
+    assert "links without" not in message
 
 
 def test_a_robot_without_contact_points_is_warned_of(tmp_path):
@@ -393,7 +372,7 @@ def test_a_model_without_contact_points_is_warned_of():
 
 def test_a_warning_points_at_the_line_that_loads_the_robot():
     with pytest.warns(xs.ModelWarning) as caught:
-        xs.load_robot("talos")
+        xs.load_robot(pendulum())
     assert caught[0].filename == __file__
 
 

@@ -268,8 +268,9 @@ def test_divergence_may_stop_the_simulator_instead(exploding):
 
 
 def test_absurd_torques_diverge_in_every_integrator(solo):
+    solo = solo.replace(effort_limits=False)
     for integrator in (xs.Expo(), xs.ExplicitEuler(), xs.SemiImplicitEuler()):
-        sim = xs.Simulator(solo, xs.HalfSpace(), integrator)
+        sim = xs.Simulator(solo.replace(effort_limits=False), xs.HalfSpace(), integrator)
         before = sim.state
         with pytest.raises(xs.SimulationDiverged, match="FL_HAA"):
             sim.step(np.r_[1e12, np.zeros(11)])

@@ -198,10 +198,12 @@ def test_the_format_with_anchors_is_refused_with_the_version_that_wrote_it(traje
 
 
 def test_the_arrays_are_those_of_a_state_and_what_is_read_beside_it(trajectory):
-    assert tuple(ARRAYS) == ("t", "q", "v", "surface", "mode", "phi0", "stretch", "tau", "position", "normal", "force")
+    of_contacts = ("t", "q", "v", "surface", "mode", "phi0", "stretch")
+    of_joints = ("friction_stretch", "friction_slips", "commands", "command_t", "command_target", "command_velocity")
+    assert tuple(ARRAYS) == (*of_contacts, *of_joints, "tau", "torque", "position", "normal", "force")
     for i in (0, len(trajectory) // 2, -1):
         state = trajectory.state(i)
-        for name in ("t", "q", "v", "surface", "mode", "phi0", "stretch", "active", "slipping"):
+        for name in (*of_contacts, *of_joints, "active", "slipping"):
             assert np.array_equal(getattr(state, name), getattr(trajectory, name)[i]), name
 
 
@@ -220,8 +222,8 @@ def test_a_file_that_changes_while_it_is_open_is_noticed(trajectory, file):
 
 
 def test_an_unknown_attribute_is_an_attribute_error(trajectory):
-    with pytest.raises(AttributeError, match="no 'torque'; its arrays are"):
-        _ = trajectory.torque
+    with pytest.raises(AttributeError, match="no 'momentum'; its arrays are"):
+        _ = trajectory.momentum
 
 
 def test_a_run_without_actuated_joints_or_ground_is_recorded(tmp_path):

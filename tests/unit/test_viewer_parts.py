@@ -136,9 +136,10 @@ def test_a_floor_in_an_mjcf_file_is_not_part_of_the_robot(tmp_path):
         '<geom type="capsule" size="0.1 0.2"/></body></worldbody></mujoco>',
         "ball.xml",
     )
+    robot = xs.load_robot(file, contact_points=[xs.ContactPoint("ball")])
     with warnings.catch_warnings():
         warnings.simplefilter("error", xs.ModelWarning)
-        shapes = visual_model(xs.load_robot(file, contact_points=[xs.ContactPoint("ball")]))
+        shapes = visual_model(robot)
     assert [type(shape.geometry) for shape in shapes.geometryObjects] == [coal.Capsule]
 
 

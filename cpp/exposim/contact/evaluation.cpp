@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "exposim/contact/bond_motion.hpp"
+#include "exposim/contact/limit_motion.hpp"
+#include "exposim/joints/dof_forces.hpp"
 #include "exposim/robot/forward_dynamics.hpp"
 #include "exposim/robot/kinematics.hpp"
 
@@ -22,8 +24,11 @@ void update_motions(const World& world, RobotData& data, Instant& instant) {
   for (std::size_t i = 0; i < world.contacts().size(); ++i) {
     instant.motions[i] = contact_motion(world, data, world.contacts()[i].point, state.memory[i].surface);
   }
-  for (std::size_t i = world.contacts().size(); i < world.strands(); ++i) {
+  for (std::size_t i = world.contacts().size(); i < world.first_limit(); ++i) {
     update_bond(world, data, state, i, instant.motions[i], state.memory[i]);
+  }
+  for (std::size_t i = world.first_limit(); i < world.strands(); ++i) {
+    update_limit(world, state, i, instant.motions[i], state.memory[i]);
   }
 }
 
@@ -148,7 +153,10 @@ void start(const World& world, RobotData& data, const Eigen::VectorXd& q, const 
   state.t = 0.0;
   state.q = q;
   state.v = v;
+  world.prepare(state);
   state.memory.assign(world.strands(), Memory{});
+  state.grips.assign(world.rough_dofs().size(), Grip{});
+  state.commands.count = 0;
   for (std::size_t i = 0; i < world.contacts().size(); ++i) state.memory[i].surface = world.contacts()[i].surface;
   update_motions(world, data, instant);
   for (std::size_t i = 0; i < world.contacts().size(); ++i) {
@@ -164,6 +172,7 @@ void start(const World& world, RobotData& data, const Eigen::VectorXd& q, const 
 void commit(const World& world, RobotData& data, const Instant& before, const std::vector<Followed>* followed,
             Instant& next) {
   update_motions(world, data, next);
+  carry_grips(world, before.state, next.state);
   for (std::size_t i = 0; i < world.contacts().size(); ++i) {
     Memory& memory = next.state.memory[i];
     if (!memory.active()) continue;
@@ -183,18 +192,23 @@ void commit(const World& world, RobotData& data, const Instant& before, const st
   update_forces(world, next);
 }
 
-const Eigen::VectorXd& acceleration(const World& world, RobotData& data, const Instant& instant, const Input& input) {
+const Eigen::VectorXd& acceleration(const World& world, Workspace& workspace, const Instant& instant,
+                                    const Input& input) {
+  RobotData& data = workspace.robot;
   update_kinematics(data, instant.state.q, instant.state.v);
   clear_forces(data);
   for (const std::size_t i : instant.active) {
     const Vector3d lam = instant.force(i);
     if (i < world.contacts().size()) {
       add_force(data, world.robot().points()[world.contacts()[i].point].joint, instant.motions[i].p, lam);
-    } else {
+    } else if (i < world.first_limit()) {
       add_bond_force(world, i, instant.motions[i], lam, data);
+    } else {
+      add_joint_force(data, world.limit(i).in_v, lam.x());
     }
   }
-  return acceleration(data, instant.state.q, instant.state.v, input);
+  update_dof_forces(world, instant.state, input, workspace.dof_forces);
+  return acceleration(data, instant.state.q, instant.state.v, workspace.dof_forces.all, input.wrenches);
 }
 
 }  // namespace exposim

@@ -6,6 +6,7 @@
 #include "exposim/instant.hpp"
 #include "exposim/robot/input.hpp"
 #include "exposim/robot/robot_data.hpp"
+#include "exposim/workspace.hpp"
 #include "exposim/world.hpp"
 
 namespace exposim {
@@ -37,7 +38,8 @@ void start(const World& world, RobotData& data, const Eigen::VectorXd& q, const 
 void commit(const World& world, RobotData& data, const Instant& before, const std::vector<Followed>* followed,
             Instant& next);
 
-/// v̇ with the forces of an instant.
-const Eigen::VectorXd& acceleration(const World& world, RobotData& data, const Instant& instant, const Input& input);
+/// v̇ with the forces of an instant; those along degrees of freedom are left in the workspace.
+const Eigen::VectorXd& acceleration(const World& world, Workspace& workspace, const Instant& instant,
+                                    const Input& input);
 
 }  // namespace exposim

@@ -32,6 +32,12 @@ double lowest_gap_between(double phi, double dphi, double phi_end, double dphi_e
 
 bool missed_landing(const World& world, const StrandList& strands, const Instant& before, const Instant& after,
                     double dt) {
+  for (std::size_t i = world.first_limit(); i < world.strands(); ++i) {
+    if (before.state.memory[i].active() || !after.state.memory[i].active()) continue;
+    const bool along = std::any_of(strands.all().begin(), strands.all().end(),
+                                   [&](const Strand& strand) { return strand.index == i; });
+    if (!along) return true;
+  }
   for (std::size_t i = 0; i < world.contacts().size(); ++i) {
     const std::size_t point = world.contacts()[i].point;
     const int surface = after.state.memory[i].surface;

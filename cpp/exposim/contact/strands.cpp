@@ -25,6 +25,9 @@ void StrandList::gather(const World& world, RobotData& data, const Instant& inst
     return lowest_gap(motion.phi, motion.n.dot(motion.dp), -max_acceleration, dt) <= 0.0;
   };
   const State& state = instant.state;
+  for (std::size_t i = world.first_limit(); i < world.strands(); ++i) {
+    if (!state.memory[i].active() && may_close(instant.motions[i])) add(world, instant, i);
+  }
   if (!world.has_free_slots()) {
     for (std::size_t i = 0; i < world.contacts().size(); ++i) {
       if (state.memory[i].active() || !may_close(instant.motions[i])) continue;
@@ -74,6 +77,13 @@ void StrandList::add(const World& world, const Instant& instant, std::size_t ind
     strand.a = shape.joint;
     strand.b = 0;
     strand.position = shape.position;
+  } else if (index >= world.first_limit()) {
+    const Limit& limit = world.limit(index);
+    strand.point = Strand::kNone;
+    strand.rows = Rows::kCoordinate;
+    strand.a = world.robot().joint_of(limit.in_v);
+    strand.b = static_cast<std::size_t>(limit.in_v);
+    strand.position.setZero();
   } else {
     const World::BondStrand& found = world.bond_strands()[index - world.contacts().size()];
     const Bond& bond = world.bonds()[found.bond];
@@ -83,6 +93,23 @@ void StrandList::add(const World& world, const Instant& instant, std::size_t ind
     strand.b = found.rows == Rows::kCoordinate ? static_cast<std::size_t>(bond.in_v) : bond.b;
     strand.position = bond.position_a;
   }
+  strands_.push_back(strand);
+}
+
+void StrandList::add_coordinate(const World& world, Eigen::Index dof, double v, const Law& law) {
+  Strand strand;
+  strand.index = strand.point = Strand::kNone;
+  strand.rows = Rows::kCoordinate;
+  strand.a = world.robot().joint_of(dof);
+  strand.b = static_cast<std::size_t>(dof);
+  strand.position.setZero();
+  strand.law = &law;
+  strand.motion = Motion{};
+  strand.motion.phi = 0.0;
+  strand.motion.n = Eigen::Vector3d::UnitX();
+  strand.motion.dp = Eigen::Vector3d(v, 0.0, 0.0);
+  for (Eigen::Vector3d* const each : {&strand.motion.p, &strand.motion.arm, &strand.motion.dc}) each->setZero();
+  strand.memory = Memory{-1, Mode::kBound, 0.0, Eigen::Vector3d::Zero()};
   strands_.push_back(strand);
 }
 

@@ -15,13 +15,16 @@ struct Strand {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
   std::size_t index;  ///< in the instant; kNone: an open contact that has no slot yet
-  std::size_t point;  ///< of a contact, in Robot::points(); kNone of a bond
+  std::size_t point;  ///< of a contact, in Robot::points(); kNone of a bond or limit
   Rows rows;
   std::size_t a, b;          ///< joints of its two bodies, 0 the world; for a coordinate `b` is where it stands in v
   Eigen::Vector3d position;  ///< of the point, or of the centre of its sphere, in a's frame [m]
   const Law* law;
   Motion motion;
   Memory memory;
+
+  /// Whether it is of a step only, and stays what it is in it.
+  bool is_linear() const { return index == kNone && point == kNone; }
 };
 
 /// The strands of a step: those that touch or are bound, in the order of the instant; then open contacts that may close
@@ -35,6 +38,10 @@ class StrandList {
   void gather(const World& world, RobotData& data, const Instant& instant, double dt, double max_acceleration);
   /// Turns contacts with curved surfaces to the normal where they will be after h: gap, its rate and stretch go along.
   void turn_ahead(const World& world, double h);
+
+  /// Adds a law along a coordinate, behind all others; they end with the first `count`.
+  void add_coordinate(const World& world, Eigen::Index dof, double v, const Law& law);
+  void keep(std::size_t count) { strands_.resize(count); }
 
   const std::vector<Strand>& all() const { return strands_; }
   /// How many of them touch or are bound.

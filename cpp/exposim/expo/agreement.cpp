@@ -96,6 +96,7 @@ double Agreement::compare(const World& world, RobotData& data, const StiffSystem
     const Motion& start = strand.motion;
     const auto& [mode, way, dp] = targets_[k];
     if (strand.point == Strand::kNone) {
+      if (strand.index >= world.first_limit()) continue;                // along a coordinate both are the same
       if (strand.b != 0 && strand.rows != Rows::kCoordinate) continue;  // its stretch turns with b as well
       Motion end;
       Memory memory;

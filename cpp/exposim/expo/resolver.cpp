@@ -100,19 +100,69 @@ void Resolver::start(const StiffSystem& system, const StrandList& strands, doubl
     phase.compliance = system.Upsilon(*track.row, *track.row) * phase.n;
     track.law->begin(phase);
   }
-  factored_for_ = -1.0;
+  factored_for_ = reduced_for_ = -1.0;
+  split_ = system.Upsilon_block().rows();
+  for (std::size_t k = tracks_.size(); k-- > 0 && strands.all()[k].is_linear();) {
+    const Block& block = system.blocks()[tracks_[k].row->block];
+    if (block.first + block.size == split_) split_ = block.first;  // else it shares a block with something else
+  }
+}
+
+void Resolver::reduce(const StiffSystem& system, double h) {
+  const double g = kGamma * h;
+  const Index r = system.Upsilon_block().rows(), n = r - split_;
+  const auto& Upsilon = system.Upsilon_block();
+  reduced_for_ = h;
+  Upsilon_ = Upsilon.topLeftCorner(split_, split_);
+  if (n == 0) return;
+  Q_linear_.resize(n);
+  for (const Track& track : tracks_) {
+    const Index first = system.blocks()[track.row->block].first;
+    if (first >= split_) Q_linear_(first - split_) = g * (track.phase.B(0, 0) + g * track.phase.K(0, 0));
+  }
+  const auto Upsilon_ss = Upsilon.bottomRightCorner(n, n);
+  P_ = Q_linear_.asDiagonal();
+  linear_factors_.factor_product(Upsilon_ss, P_);
+  T_ = Upsilon.bottomLeftCorner(n, split_);
+  P_ = Upsilon_ss;
+  for (Eigen::MatrixXd* const each : {&T_, &P_}) {
+    for (Index column = 0; column < each->cols(); ++column) {
+      column_ = each->col(column);
+      linear_factors_.solve_in_place(column_);
+      each->col(column) = column_;
+    }
+  }
+  Upsilon_.noalias() -= Upsilon.topRightCorner(split_, n) * Q_linear_.asDiagonal() * T_;
 }
 
 void Resolver::factor(const StiffSystem& system, double h) {
   const double g = kGamma * h;
-  const Index r = system.Upsilon_block().rows();
-  stiffness_.setZero(r, r);
+  if (reduced_for_ != h) reduce(system, h);
+  stiffness_.setZero(split_, split_);
   for (Track& track : tracks_) {
     track.Q = g * (track.phase.B + g * track.phase.K);
-    system.add_stiffness(*track.row, track.Q, stiffness_);
+    if (system.blocks()[track.row->block].first < split_) system.add_stiffness(*track.row, track.Q, stiffness_);
   }
-  factors_.factor_product(system.Upsilon_block(), stiffness_);
+  factors_.factor_product(Upsilon_, stiffness_);
   factored_for_ = h;
+}
+
+void Resolver::solve(const StiffSystem& system) {
+  const Index n = system.Upsilon_block().rows() - split_;
+  if (n == 0) {
+    alpha_.noalias() = Upsilon_.lazyProduct(wrench_);
+    factors_.solve_in_place(alpha_);
+    return;
+  }
+  alpha_.resize(split_ + n);
+  const auto w_c = wrench_.head(split_), w_s = wrench_.tail(n);
+  rest_.noalias() = Upsilon_.lazyProduct(w_c);
+  rest_.noalias() += T_.transpose().lazyProduct(w_s);
+  factors_.solve_in_place(rest_);
+  alpha_.head(split_) = rest_;
+  alpha_.tail(n).noalias() = P_.lazyProduct(w_s);
+  rest_ = w_c - stiffness_.lazyProduct(alpha_.head(split_));
+  alpha_.tail(n).noalias() += T_.lazyProduct(rest_);
 }
 
 void Resolver::attempt(const StiffSystem& system, double h) {
@@ -128,8 +178,7 @@ void Resolver::attempt(const StiffSystem& system, double h) {
     track.lam1 = phase.lam - g * (phase.K * (phase.dp + g * c) + phase.B * c);
     system.add_wrench(*track.row, track.lam1, wrench_);
   }
-  alpha_.noalias() = system.Upsilon_block().lazyProduct(wrench_);
-  factors_.solve_in_place(alpha_);
+  solve(system);
   // Second stage: v2 = v + (h − g) a1 + g a2, p2 = p + (h − g) v1 + g v2.
   wrench_.setZero();
   for (Track& track : tracks_) {
@@ -143,8 +192,7 @@ void Resolver::attempt(const StiffSystem& system, double h) {
     track.lam2 = phase.lam - phase.K * (track.way + g * g * c) - phase.B * (track.dp_end - phase.dp + g * c);
     system.add_wrench(*track.row, track.lam2, wrench_);
   }
-  alpha_.noalias() = system.Upsilon_block().lazyProduct(wrench_);
-  factors_.solve_in_place(alpha_);
+  solve(system);
   for (Track& track : tracks_) {
     const Vector3d pushed = system.motion_of(*track.row, alpha_);
     const Vector3d a2 = track.row->ddp_bar + pushed;

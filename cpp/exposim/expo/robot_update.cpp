@@ -21,19 +21,20 @@ void RobotUpdate::add(const StiffSystem& system, const StiffSystem::Row& row, co
 }
 
 void RobotUpdate::apply(const RobotData& data, const StiffSystem& system, const State& state, double dt,
-                        Eigen::VectorXd& q, Eigen::VectorXd& v) {
-  apply_in_coordinates(data, system, state, dt, q, v);
+                        Eigen::VectorXd& q, Eigen::VectorXd& v, const JointTerms* joints) {
+  apply_in_coordinates(data, system, state, dt, q, v, joints);
   move_free_bodies(data, state.q, state.v, dv_, dt, q, v);
 }
 
 void RobotUpdate::apply_in_coordinates(const RobotData& data, const StiffSystem& system, const State& state, double dt,
-                                       Eigen::VectorXd& q, Eigen::VectorXd& v) {
+                                       Eigen::VectorXd& q, Eigen::VectorXd& v, const JointTerms* joints) {
   dv_.resize(state.v.size(), 2);
   dv_.colwise() = system.w();
   if (wrenches_.rows() > 0) dv_.noalias() += system.Y() * wrenches_;
   solve_Lt_in_place(data, dv_);  // M⁻¹(u + Jᵀλ) = L⁻ᵀ(w + Y Gᵀλ)
   v = state.v + dt * dv_.col(0);
   dq_ = dt * (state.v + 0.5 * dt * dv_.col(1));
+  if (joints) joints->displace(dv_.col(1), dq_);
   integrate(data.robot(), state.q, dq_, q);
 }
 

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 
+#include "exposim/expo/joint_terms.hpp"
 #include "exposim/expo/system.hpp"
 #include "exposim/state.hpp"
 
@@ -22,11 +23,12 @@ class RobotUpdate {
   /// The largest average force of a strand [N].
   double largest() const { return largest_; }
   /// q and v after dt from those of a state; of bodies that fly freely, as the world sees them.
+  /// @param joints of a whole step, which some of its joints move otherwise.
   void apply(const RobotData& data, const StiffSystem& system, const State& state, double dt, Eigen::VectorXd& q,
-             Eigen::VectorXd& v);
+             Eigen::VectorXd& v, const JointTerms* joints = nullptr);
   /// The same by the equation as it stands, in coordinates that turn with a free body: the paper's.
   void apply_in_coordinates(const RobotData& data, const StiffSystem& system, const State& state, double dt,
-                            Eigen::VectorXd& q, Eigen::VectorXd& v);
+                            Eigen::VectorXd& q, Eigen::VectorXd& v, const JointTerms* joints = nullptr);
 
  private:
   Eigen::MatrixX2d wrenches_;

@@ -38,18 +38,15 @@ StiffSystem::StiffSystem(const MatrixXd& Upsilon, const Eigen::VectorXd& K, cons
   active_size_ = m;
 }
 
-void StiffSystem::update(RobotData& data, const StrandList& strands, const State& state, const Input& input,
-                         const Middle* middle) {
-  const Eigen::VectorXd& v = middle ? middle->v : state.v;
-  update_terms(data, middle ? middle->q : state.q, v);
-  applied_force(data, v, input, w_);
+void StiffSystem::update(const RobotData& data, const StrandList& strands, const Forces& forces, bool at_start) {
+  applied_force(data, forces.along_dofs, forces.wrenches, w_);
   solve_L_in_place(data, w_);
-  group(data, strands, middle == nullptr);
+  group(data, strands, at_start);
   if (blocks_.empty()) {
     dofs_.clear();
     return;
   }
-  update_jacobians(data, state.v.size());
+  update_jacobians(data, w_.size());
   for (std::size_t k = 0; k < rows_.size(); ++k) {
     const Strand& strand = strands.all()[k];
     rows_[k].delta_p = displacement(strand.motion, strand.memory);
@@ -94,10 +91,10 @@ void StiffSystem::update_jacobians(const RobotData& data, Index nv) {
   Upsilon_block_ = products_.selfadjointView<Eigen::Lower>();
 }
 
-void StiffSystem::update_bias(RobotData& data, const StrandList& strands, const Input& input, const Eigen::VectorXd& q,
-                              const Eigen::VectorXd& v) {
+void StiffSystem::update_bias(RobotData& data, const StrandList& strands, const Forces& forces,
+                              const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
   exposim::update_bias(data, q, v);
-  applied_force(data, v, input, w_);
+  applied_force(data, forces.along_dofs, forces.wrenches, w_);
   solve_L_in_place(data, w_);
   update_free_accelerations(data, strands);
 }

@@ -37,17 +37,17 @@ class StiffSystem {
   StiffSystem(const Eigen::MatrixXd& Upsilon, const Eigen::VectorXd& K, const Eigen::VectorXd& B,
               const Eigen::VectorXd& ddp_bar, const Eigen::VectorXd& x0);
 
-  /// Evaluates all terms for the strands of an instant.
-  /// @param middle where the terms are taken, if that is not the instant itself.
-  struct Middle {
-    const Eigen::VectorXd& q;
-    const Eigen::VectorXd& v;
+  /// What drives the robot: forces along its degrees of freedom, and wrenches.
+  struct Forces {
+    const Eigen::VectorXd& along_dofs;
+    const std::vector<ExternalWrench>& wrenches;
   };
-  void update(RobotData& data, const StrandList& strands, const State& state, const Input& input,
-              const Middle* middle = nullptr);
+  /// Evaluates all terms for the strands of an instant, with M, h and J of the last update_terms() and factor().
+  /// @param at_start whether these are of the instant itself.
+  void update(const RobotData& data, const StrandList& strands, const Forces& forces, bool at_start);
 
   /// Evaluates what depends on velocity again, at another one.
-  void update_bias(RobotData& data, const StrandList& strands, const Input& input, const Eigen::VectorXd& q,
+  void update_bias(RobotData& data, const StrandList& strands, const Forces& forces, const Eigen::VectorXd& q,
                    const Eigen::VectorXd& v);
 
   /// Those with active strands come first.
@@ -58,6 +58,8 @@ class StiffSystem {
   /// One for every strand: active ones, then open ones, whose Δp and Δṗ mean nothing.
   const std::vector<Row>& rows() const { return rows_; }
   std::size_t active() const { return active_; }
+  /// Degrees of freedom that move any strand, ascending.
+  const std::vector<Eigen::Index>& dofs() const { return dofs_; }
   const Eigen::MatrixXd& Upsilon_block() const { return Upsilon_block_; }
   const RowMatrixXd& Y() const { return Y_; }
   const Eigen::VectorXd& w() const { return w_; }

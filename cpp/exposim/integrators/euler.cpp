@@ -21,7 +21,8 @@ void Euler::step(const World& world, Workspace& workspace, const Instant& now, c
   State& next = step.next.state;
   {
     const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
-    next.v = now.state.v + dt * acceleration(world, workspace.robot, now, input);
+    next.v = now.state.v + dt * acceleration(world, workspace, now, input);
+    step.motors = workspace.dof_forces.motors;
   }
   {
     const Profiler::Scope scope(workspace.profiler, Stage::kIntegration);

@@ -6,12 +6,14 @@
 #include "exposim/expo/agreement.hpp"
 #include "exposim/expo/averages.hpp"
 #include "exposim/expo/detect.hpp"
+#include "exposim/expo/joint_terms.hpp"
 #include "exposim/expo/resolver.hpp"
 #include "exposim/expo/robot_update.hpp"
 #include "exposim/expo/system.hpp"
 #include "exposim/expo/velocity_ahead.hpp"
 #include "exposim/integrators/step_control.hpp"
 #include "exposim/robot/kinematics.hpp"
+#include "exposim/robot/mass_matrix.hpp"
 
 namespace exposim {
 
@@ -21,6 +23,7 @@ struct ExpoScratch final : Scratch {
   explicit ExpoScratch(const ContactKernel& kernel) : averages(kernel) {}
 
   StrandList strands;
+  JointTerms joints;
   StiffSystem system;
   ForceAverages averages;
   Resolver resolver;
@@ -31,6 +34,8 @@ struct ExpoScratch final : Scratch {
   std::vector<std::size_t> slots;
   std::vector<Followed> followed;
   PartedStep parted;
+  double turn_rate = 0.0;  // in the middle of a part
+  std::size_t near = 0;    // strands that touch or may
 };
 
 namespace {
@@ -61,7 +66,7 @@ void assign_slots(const World& world, ExpoScratch& scratch, State& next) {
   if (!world.has_free_slots()) return;
   for (std::size_t k = 0; k < scratch.slots.size(); ++k) {
     const Strand& strand = scratch.strands.all()[k];
-    if (strand.index != Strand::kNone) continue;
+    if (strand.index != Strand::kNone || strand.point == Strand::kNone) continue;
     Memory end = scratch.resolver.end(k);
     if (!end.active()) continue;
     const std::size_t slot = free_slot(world, next, strand.point);
@@ -130,29 +135,53 @@ void Expo::take_part(const World& world, Workspace& workspace, const Instant& no
     if (step.diverged || !missed_landing(world, strands, now, step.next, dt)) break;
     const int redone = step.parts.redone + 1;
     take_once(world, workspace, now, input, dt, max_acceleration, step);
-    step.parts.redone = redone;
+    step.parts.redone += redone;
   }
 }
 
 void Expo::take_once(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
                      double max_acceleration, Step& step) const {
   ExpoScratch& scratch = scratch_of(workspace);
+  {
+    const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
+    scratch.strands.gather(world, workspace.robot, now, dt, max_acceleration);
+    if (options_.order == 2) scratch.strands.turn_ahead(world, 0.5 * dt);
+    scratch.joints.begin(world, now.state, input, scratch.strands, dt);
+    scratch.near = scratch.strands.all().size();
+  }
+  bool changing = false;
+  int again = 0;
+  for (;; ++again) {
+    changing = move(world, workspace, now, input, dt, step);
+    if (!scratch.joints.settle(step.next.state.v, again)) break;
+  }
+  step.parts.redone = again;
+  const double turn_rate = std::max(now.turn_rate, scratch.turn_rate);
+  finish(world, workspace, now, changing ? &scratch.followed : nullptr, dt, step);
+  step.motors.clear(world.robot().nv());
+  if (!step.diverged) scratch.joints.end(step.motors, step.next.state);
+  step.parts.turn = dt * std::max(turn_rate, step.diverged ? 0.0 : step.next.turn_rate);
+}
+
+bool Expo::move(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
+                Step& step) const {
+  ExpoScratch& scratch = scratch_of(workspace);
   const StiffSystem& system = scratch.system;
   const State& state = now.state;
   step.clear(world.strands());
   step.next.state.memory = state.memory;
+  scratch.turn_rate = 0.0;
+  scratch.joints.start_over();
+  scratch.strands.keep(scratch.near);
   {
     const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
-    scratch.strands.gather(world, workspace.robot, now, dt, max_acceleration);
     if (options_.order == 1) {
-      scratch.system.update(workspace.robot, scratch.strands, state, input);
+      update_terms_at(workspace, state.q, state.v, input, true);
     } else {
-      scratch.strands.turn_ahead(world, 0.5 * dt);
       update_terms_in_the_middle(workspace, state, input, dt);
     }
   }
   bool changing = false;
-  double turn_rate = now.turn_rate;
   if (!system.blocks().empty()) {
     const Profiler::Scope scope(workspace.profiler, Stage::kKernel);
     if (system.active() > 0) {
@@ -161,38 +190,44 @@ void Expo::take_once(const World& world, Workspace& workspace, const Instant& no
     changing = may_change(system, scratch.strands, scratch.averages, dt);
     if (changing) {
       if (options_.order == 2) {
-        update_terms_in_a_changing_middle(workspace, state, input, dt);
-        turn_rate = std::max(turn_rate, fastest_turn(workspace.robot));
+        update_terms_in_a_changing_middle(world, workspace, state, input, dt);
+        scratch.turn_rate = fastest_turn(workspace.robot);
       }
       scratch.resolver.resolve(system, scratch.strands, dt, options_.micro_steps);
       step.transitions = scratch.resolver.info();
-      changing = !scratch.resolver.unchanged();
+      scratch.joints.take_followed(scratch.resolver);
+      changing = !scratch.resolver.unchanged() || scratch.strands.all().size() > scratch.near;
       if (!changing && system.active() > 0) scratch.averages.compute(system, dt);  // exact, with the latest terms
     }
     if (system.active() > 0) step.kernel = scratch.averages.info();
   }
-  {
-    const Profiler::Scope scope(workspace.profiler, Stage::kIntegration);
-    if (changing) {
-      take_resolved_forces(scratch);
-      take_resolved_contacts(world, scratch, step);
-    } else {
-      take_averages(scratch, step);
-    }
-    scratch.update.apply(workspace.robot, system, state, dt, step.next.state.q, step.next.state.v);
-    if (!changing && options_.order == 2 && now.turn_rate * dt > thresholds::kSlowTurn) {
-      repeat_at_the_mean_velocity(workspace, state, input, dt, step);
-    }
-    if (changing) {
-      scratch.agreement.aim_at(scratch.resolver, system.rows().size());
-    } else {
-      scratch.agreement.aim_at_averages(system, scratch.strands, scratch.update, dt);
-    }
-    scratch.agreement.restore(world, workspace.robot, system, scratch.strands, scratch.update.largest(), dt,
-                              step.next.state);
+  const Profiler::Scope scope(workspace.profiler, Stage::kIntegration);
+  if (changing) {
+    take_resolved_forces(scratch);
+    take_resolved_contacts(world, scratch, step);
+  } else {
+    take_averages(scratch, step);
   }
-  finish(world, workspace, now, changing ? &scratch.followed : nullptr, dt, step);
-  step.parts.turn = dt * std::max(turn_rate, step.diverged ? 0.0 : step.next.turn_rate);
+  scratch.update.apply(workspace.robot, system, state, dt, step.next.state.q, step.next.state.v, &scratch.joints);
+  if (!changing && options_.order == 2 && now.turn_rate * dt > thresholds::kSlowTurn) {
+    repeat_at_the_mean_velocity(workspace, state, input, dt, step);
+  }
+  if (changing) {
+    scratch.agreement.aim_at(scratch.resolver, system.rows().size());
+  } else {
+    scratch.agreement.aim_at_averages(system, scratch.strands, scratch.update, dt);
+  }
+  scratch.agreement.restore(world, workspace.robot, system, scratch.strands, scratch.update.largest(), dt,
+                            step.next.state);
+  return changing;
+}
+
+void Expo::update_terms_at(Workspace& workspace, const Eigen::VectorXd& q, const Eigen::VectorXd& v, const Input& input,
+                           bool start) const {
+  ExpoScratch& scratch = scratch_of(workspace);
+  update_terms(workspace.robot, q, v);
+  scratch.joints.fit(workspace.robot);
+  scratch.system.update(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches}, start);
 }
 
 void Expo::update_terms_in_the_middle(Workspace& workspace, const State& state, const Input& input, double dt) const {
@@ -200,21 +235,21 @@ void Expo::update_terms_in_the_middle(Workspace& workspace, const State& state, 
   const double h = 0.5 * dt;
   scratch.dq = h * state.v;
   integrate(workspace.robot.robot(), state.q, scratch.dq, scratch.q_middle);
-  const StiffSystem::Middle middle{scratch.q_middle, state.v};
-  scratch.system.update(workspace.robot, scratch.strands, state, input, &middle);
+  update_terms_at(workspace, scratch.q_middle, state.v, input, false);
   scratch.ahead.predict(workspace.robot, scratch.system, scratch.strands, state.v, h, scratch.v_middle);
-  scratch.system.update_bias(workspace.robot, scratch.strands, input, scratch.q_middle, scratch.v_middle);
+  scratch.system.update_bias(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches},
+                             scratch.q_middle, scratch.v_middle);
 }
 
-void Expo::update_terms_in_a_changing_middle(Workspace& workspace, const State& state, const Input& input,
-                                             double dt) const {
+void Expo::update_terms_in_a_changing_middle(const World& world, Workspace& workspace, const State& state,
+                                             const Input& input, double dt) const {
   ExpoScratch& scratch = scratch_of(workspace);
   const double h = 0.5 * dt;
   scratch.resolver.resolve(scratch.system, scratch.strands, h, thresholds::kMicroStepsAhead);
   take_resolved_forces(scratch);
   scratch.update.apply(workspace.robot, scratch.system, state, h, scratch.q_middle, scratch.v_middle);
-  const StiffSystem::Middle middle{scratch.q_middle, scratch.v_middle};
-  scratch.system.update(workspace.robot, scratch.strands, state, input, &middle);
+  scratch.joints.follow(world, scratch.system, scratch.strands);
+  update_terms_at(workspace, scratch.q_middle, scratch.v_middle, input, false);
 }
 
 void Expo::repeat_at_the_mean_velocity(Workspace& workspace, const State& state, const Input& input, double dt,
@@ -222,10 +257,12 @@ void Expo::repeat_at_the_mean_velocity(Workspace& workspace, const State& state,
   ExpoScratch& scratch = scratch_of(workspace);
   for (int k = 0; k < thresholds::kRepetitions; ++k) {
     scratch.v_middle = 0.5 * (state.v + step.next.state.v);
-    scratch.system.update_bias(workspace.robot, scratch.strands, input, scratch.q_middle, scratch.v_middle);
+    scratch.system.update_bias(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches},
+                               scratch.q_middle, scratch.v_middle);
     if (scratch.system.active() > 0) scratch.averages.compute(scratch.system, dt);
     take_averages(scratch, step);
-    scratch.update.apply(workspace.robot, scratch.system, state, dt, step.next.state.q, step.next.state.v);
+    scratch.update.apply(workspace.robot, scratch.system, state, dt, step.next.state.q, step.next.state.v,
+                         &scratch.joints);
   }
 }
 

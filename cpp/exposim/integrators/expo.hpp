@@ -31,12 +31,20 @@ class Expo final : public Integrator {
   /// A step that is not divided, taken again where it missed a landing.
   void take_part(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
                  Step& step) const;
+  /// The same, taken again until motors and dry friction are what they were taken for.
   void take_once(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
                  double max_acceleration, Step& step) const;
+  /// q and v that such a step leads to. @return whether contacts change in it.
+  bool move(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
+            Step& step) const;
+  /// Terms of the dynamics at a configuration and velocity; `start`: those of the start of the step.
+  void update_terms_at(Workspace& workspace, const Eigen::VectorXd& q, const Eigen::VectorXd& v, const Input& input,
+                       bool start) const;
   /// Terms of the dynamics in the middle of the step: positions half a step ahead, velocities by VelocityAhead.
   void update_terms_in_the_middle(Workspace& workspace, const State& state, const Input& input, double dt) const;
   /// The same where contacts change: by a resolved half step.
-  void update_terms_in_a_changing_middle(Workspace& workspace, const State& state, const Input& input, double dt) const;
+  void update_terms_in_a_changing_middle(const World& world, Workspace& workspace, const State& state,
+                                         const Input& input, double dt) const;
   /// Takes what depends on velocity at (v + v⁺)/2: the implicit midpoint, which keeps the energy of what spins freely.
   void repeat_at_the_mean_velocity(Workspace& workspace, const State& state, const Input& input, double dt,
                                    Step& step) const;

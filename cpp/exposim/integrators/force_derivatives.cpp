@@ -1,5 +1,6 @@
 #include "exposim/integrators/force_derivatives.hpp"
 
+#include "exposim/joints/dof_forces.hpp"
 #include "exposim/robot/kinematics.hpp"
 
 namespace exposim {
@@ -25,12 +26,14 @@ void ForceDerivatives::update(const World& world, const RobotData& data, const I
   for (const std::size_t i : at.active) {
     if (i < world.contacts().size()) {
       add_contact(world, data, now, at, i);
-    } else {
+    } else if (i < world.first_limit()) {
       add_bond(world, data, at, i);
+    } else {
+      add_limit(world, at, i);
     }
   }
   for (const ExternalWrench& wrench : input.wrenches) add_wrench(data, wrench);
-  by_v_.diagonal() -= joint_damping(data);
+  add_dof_force_derivatives(world, at.state, input, servo_errors_, by_q_, by_v_);
 }
 
 void ForceDerivatives::add_contact(const World& world, const RobotData& data, const Instant& now, const Instant& at,
@@ -83,6 +86,14 @@ void ForceDerivatives::add_bond(const World& world, const RobotData& data, const
   dlam_dq_.noalias() = dlam_dp * (Ja - Jb);
   by_q_.noalias() += (Ja - Jb).transpose() * dlam_dq_;
   by_v_.noalias() += (Ja - Jb).transpose() * dlam_dv_;
+}
+
+void ForceDerivatives::add_limit(const World& world, const Instant& at, std::size_t i) {
+  Matrix3d dlam_dp, dlam_ddp;
+  const Limit& limit = world.limit(i);
+  limit.law->force_derivatives(at.motions[i], at.state.memory[i], dlam_dp, dlam_ddp);
+  by_q_(limit.in_v, limit.in_v) += dlam_dp(0, 0);
+  by_v_(limit.in_v, limit.in_v) += dlam_ddp(0, 0);
 }
 
 void ForceDerivatives::add_wrench(const RobotData& data, const ExternalWrench& wrench) {

@@ -23,9 +23,11 @@ class ForceDerivatives {
  private:
   void add_contact(const World& world, const RobotData& data, const Instant& now, const Instant& at, std::size_t i);
   void add_bond(const World& world, const RobotData& data, const Instant& at, std::size_t i);
+  void add_limit(const World& world, const Instant& at, std::size_t i);
   void add_wrench(const RobotData& data, const ExternalWrench& wrench);
 
   Eigen::MatrixXd by_q_, by_v_;
+  Eigen::VectorXd servo_errors_;
   PointDerivatives point_, other_;
   Eigen::Matrix3Xd dlam_dq_, dlam_dv_;
 };

@@ -52,7 +52,7 @@ class Newton {
       commit(world_, workspace_.robot, now_, nullptr, iterate.at);
     }
     const Profiler::Scope scope(workspace_.profiler, Stage::kTerms);
-    iterate.g = state.v - now_.state.v - dt_ * acceleration(world_, workspace_.robot, iterate.at, input_);
+    iterate.g = state.v - now_.state.v - dt_ * acceleration(world_, workspace_, iterate.at, input_);
     iterate.norm = iterate.g.norm();
   }
 
@@ -62,7 +62,7 @@ class Newton {
     NewtonScratch& s = scratch_;
     RobotData& robot = workspace_.robot;
     const State& state = iterate.at.state;
-    update_acceleration_derivatives(robot, state.q, state.v, input_);
+    update_acceleration_derivatives(robot, state.q, state.v);
     s.forces.update(world_, robot, now_, iterate.at, input_);
     s.dq = dt_ * state.v;
     integrate_derivative(world_.robot(), now_.state.q, s.dq, s.dintegrate);
@@ -97,7 +97,7 @@ void ImplicitEuler::step(const World& world, Workspace& workspace, const Instant
   step.clear(world.strands());
   {
     const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
-    s.current.at.state.v = now.state.v + dt * acceleration(world, workspace.robot, now, input);
+    s.current.at.state.v = now.state.v + dt * acceleration(world, workspace, now, input);
   }
   newton.evaluate(s.current);
 
@@ -124,6 +124,8 @@ void ImplicitEuler::step(const World& world, Workspace& workspace, const Instant
   step.newton.residual = s.current.norm;
 
   step.lam = step.lam2 = s.current.at.lam;
+  update_dof_forces(world, s.current.at.state, input, workspace.dof_forces);
+  step.motors = workspace.dof_forces.motors;
   step.next.state.q = s.current.at.state.q;
   step.next.state.v = s.current.at.state.v;
   step.next.state.memory = now.state.memory;

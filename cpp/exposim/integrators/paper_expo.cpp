@@ -2,6 +2,8 @@
 
 #include "exposim/expo/robot_update.hpp"
 #include "exposim/expo/system.hpp"
+#include "exposim/joints/dof_forces.hpp"
+#include "exposim/robot/mass_matrix.hpp"
 
 namespace exposim {
 
@@ -37,7 +39,11 @@ void PaperExpo::step(const World& world, Workspace& workspace, const Instant& no
   {
     const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
     scratch.strands.gather(world, workspace.robot, now, dt, kNoneNear);
-    system.update(workspace.robot, scratch.strands, now.state, input);
+    update_dof_forces(world, now.state, input, workspace.dof_forces);
+    step.motors = workspace.dof_forces.motors;
+    update_terms(workspace.robot, now.state.q, now.state.v);
+    factor(workspace.robot);
+    system.update(workspace.robot, scratch.strands, {workspace.dof_forces.all, input.wrenches}, true);
   }
   if (system.active() > 0) {
     const Profiler::Scope scope(workspace.profiler, Stage::kKernel);

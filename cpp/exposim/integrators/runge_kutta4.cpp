@@ -34,7 +34,8 @@ void RungeKutta4::step(const World& world, Workspace& workspace, const Instant& 
       commit(world, workspace.robot, now, nullptr, stage);
     }
     const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
-    dv[i] = acceleration(world, workspace.robot, stage, input);
+    dv[i] = acceleration(world, workspace, stage, input);
+    step.motors.add(i == 3 ? 1.0 / 6.0 : 1.0 / 3.0, workspace.dof_forces.motors);
     step.lam += (i == 3 ? 1.0 / 6.0 : 1.0 / 3.0) * stage.lam;
     if (i != 3) step.lam2 += 1.0 / 3.0 * stage.lam;
   };
@@ -43,7 +44,9 @@ void RungeKutta4::step(const World& world, Workspace& workspace, const Instant& 
   const State& start = now.state;
   {
     const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
-    dv[0] = acceleration(world, workspace.robot, now, input);  // the committed forces
+    dv[0] = acceleration(world, workspace, now, input);  // the committed forces
+    step.motors.clear(world.robot().nv());
+    step.motors.add(1.0 / 6.0, workspace.dof_forces.motors);
     step.lam += 1.0 / 6.0 * now.lam;
     step.lam2 += 1.0 / 3.0 * now.lam;
   }

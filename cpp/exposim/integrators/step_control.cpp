@@ -27,6 +27,8 @@ void PartedStep::add(double h, double left, double dt, Step& step) {
   step.diverged = part_.diverged;
   step.lam += share * part_.lam;
   step.lam2 += share * (share * part_.lam2 + 2.0 * left / dt * part_.lam);
+  if (step.parts.count == 0) step.motors.clear(part_.motors.torque.size());
+  step.motors.add(share, part_.motors);
   for (const Event& event : part_.events) {
     step.events.push_back({dt - left - h + event.t, event.strand, event.from, event.to});
   }

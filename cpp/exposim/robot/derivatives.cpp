@@ -9,9 +9,8 @@ namespace exposim {
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-void update_acceleration_derivatives(RobotData& data, const VectorXd& q, const VectorXd& v, const Input& input) {
+void update_acceleration_derivatives(RobotData& data, const VectorXd& q, const VectorXd& v) {
   RobotData::Pinocchio& pin = data.pinocchio();
-  pin.tau = input.tau - pin.model.damping.cwiseProduct(v) + pin.joint_forces;
   pinocchio::computeABADerivatives(pin.model, pin.data, ConstRef(q), ConstRef(v), ConstRef(pin.tau), pin.forces);
   pin.M_inverse = pin.data.Minv.selfadjointView<Eigen::Upper>();  // only this triangle is filled
 }
@@ -19,7 +18,6 @@ void update_acceleration_derivatives(RobotData& data, const VectorXd& q, const V
 const RowMatrixXd& ddq_dq(const RobotData& data) { return data.pinocchio().data.ddq_dq; }
 const RowMatrixXd& ddq_dv(const RobotData& data) { return data.pinocchio().data.ddq_dv; }
 const Eigen::MatrixXd& M_inverse(const RobotData& data) { return data.pinocchio().M_inverse; }
-const VectorXd& joint_damping(const RobotData& data) { return data.pinocchio().model.damping; }
 
 void point_derivatives(const RobotData& data, std::size_t joint, const Vector3d& p, const Vector3d& arm,
                        PointDerivatives& out) {

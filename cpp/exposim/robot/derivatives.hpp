@@ -2,14 +2,12 @@
 
 #include <Eigen/Core>
 
-#include "exposim/robot/input.hpp"
 #include "exposim/robot/robot_data.hpp"
 
 namespace exposim {
 
 /// ∂v̇/∂q, ∂v̇/∂v of the last acceleration() at (q, v) with the forces on the bodies fixed in their frames, and M⁻¹.
-void update_acceleration_derivatives(RobotData& data, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
-                                     const Input& input);
+void update_acceleration_derivatives(RobotData& data, const Eigen::VectorXd& q, const Eigen::VectorXd& v);
 
 // Of the last update_acceleration_derivatives:
 const RowMatrixXd& ddq_dq(const RobotData& data);
@@ -24,7 +22,5 @@ struct PointDerivatives {
 };
 void point_derivatives(const RobotData& data, std::size_t joint, const Eigen::Vector3d& p, const Eigen::Vector3d& arm,
                        PointDerivatives& out);
-
-const Eigen::VectorXd& joint_damping(const RobotData& data);
 
 }  // namespace exposim

@@ -29,13 +29,14 @@ void add_torque(RobotData& data, std::size_t joint, const Vector3d& torque) {
 
 void add_joint_force(RobotData& data, Eigen::Index dof, double force) { data.pinocchio().joint_forces(dof) += force; }
 
-const VectorXd& acceleration(RobotData& data, const VectorXd& q, const VectorXd& v, const Input& input) {
+const VectorXd& acceleration(RobotData& data, const VectorXd& q, const VectorXd& v, const VectorXd& along_dofs,
+                             const std::vector<ExternalWrench>& wrenches) {
   RobotData::Pinocchio& pin = data.pinocchio();
-  for (const ExternalWrench& wrench : input.wrenches) {
+  for (const ExternalWrench& wrench : wrenches) {
     add_force(data, wrench.joint, pin.data.oMi[wrench.joint].act(wrench.position), wrench.force);
     add_torque(data, wrench.joint, wrench.torque);
   }
-  pin.tau = input.tau - pin.model.damping.cwiseProduct(v) + pin.joint_forces;
+  pin.tau = along_dofs + pin.joint_forces;
   return pinocchio::aba(pin.model, pin.data, ConstRef(q), ConstRef(v), ConstRef(pin.tau), pin.forces);
 }
 

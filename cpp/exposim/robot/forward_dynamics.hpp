@@ -15,8 +15,8 @@ void add_force(RobotData& data, std::size_t joint, const Eigen::Vector3d& p, con
 void add_torque(RobotData& data, std::size_t joint, const Eigen::Vector3d& torque);
 /// A force along a degree of freedom.
 void add_joint_force(RobotData& data, Eigen::Index dof, double force);
-/// v̇ with the forces added so far and the input.
+/// v̇ with the forces added so far, those along the degrees of freedom, and wrenches.
 const Eigen::VectorXd& acceleration(RobotData& data, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
-                                    const Input& input);
+                                    const Eigen::VectorXd& along_dofs, const std::vector<ExternalWrench>& wrenches);
 
 }  // namespace exposim

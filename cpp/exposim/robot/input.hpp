@@ -15,7 +15,8 @@ struct ExternalWrench {
 
 /// What drives the robot during a step.
 struct Input {
-  Eigen::VectorXd tau;  ///< Sᵀτ, one entry per degree of freedom [N·m or N]
+  Eigen::VectorXd tau;  ///< Sᵀτ, one entry per degree of freedom [N·m or N]; where there is a servo, feed-forward
+  Eigen::VectorXd target, target_velocity;  ///< of servos, (nq) and (nv)
   std::vector<ExternalWrench> wrenches;
 };
 

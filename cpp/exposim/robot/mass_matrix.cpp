@@ -1,6 +1,5 @@
 #include "exposim/robot/mass_matrix.hpp"
 
-#include <pinocchio/algorithm/cholesky.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 
@@ -17,9 +16,25 @@ void update_terms(RobotData& data, const VectorXd& q, const VectorXd& v) {
   pin.placed = false;
   pinocchio::crba(pin.model, pin.data, ConstRef(q), pinocchio::Convention::WORLD);
   pinocchio::nonLinearEffects(pin.model, pin.data, ConstRef(q), ConstRef(v));
-  pinocchio::cholesky::decompose(pin.model, pin.data);
-  pin.inverse_root_D = pin.data.D.cwiseSqrt().cwiseInverse();
 }
+
+void factor(RobotData& data) {
+  RobotData::Pinocchio& pin = data.pinocchio();
+  pin.factor.factor(pin.data.M);
+  pin.factor.expand(pin.data.U, pin.inverse_root_D);
+}
+
+void factor(RobotData& data, const VectorXd& added) {
+  RobotData::Pinocchio& pin = data.pinocchio();
+  pin.factor.factor(pin.data.M, added);
+  pin.factor.expand(pin.data.U, pin.inverse_root_D);
+}
+
+void factor_for_felt_inertia(RobotData& data) { data.pinocchio().factor.factor(data.pinocchio().data.M); }
+
+double own_inertia(const RobotData& data, Eigen::Index dof) { return data.pinocchio().data.M(dof, dof); }
+
+double felt_inertia(const RobotData& data, Eigen::Index dof) { return data.pinocchio().factor.felt(dof); }
 
 void update_bias(RobotData& data, const VectorXd& q, const VectorXd& v) {
   RobotData::Pinocchio& pin = data.pinocchio();
@@ -27,10 +42,11 @@ void update_bias(RobotData& data, const VectorXd& q, const VectorXd& v) {
   pinocchio::nonLinearEffects(pin.model, pin.data, ConstRef(q), ConstRef(v));
 }
 
-void applied_force(const RobotData& data, const VectorXd& v, const Input& input, VectorXd& u) {
+void applied_force(const RobotData& data, const VectorXd& along_dofs, const std::vector<ExternalWrench>& wrenches,
+                   VectorXd& u) {
   const RobotData::Pinocchio& pin = data.pinocchio();
-  u = input.tau - pin.model.damping.cwiseProduct(v) - pin.data.nle;
-  for (const ExternalWrench& wrench : input.wrenches) {
+  u = along_dofs - pin.data.nle;
+  for (const ExternalWrench& wrench : wrenches) {
     const Vector3d p = pin.data.oMi[wrench.joint].act(wrench.position);
     const Vector3d torque_at_origin = wrench.torque + p.cross(wrench.force);
     for_each_supporting_dof(pin.model, wrench.joint, [&](int i) {

@@ -8,14 +8,26 @@
 
 namespace exposim {
 
-/// M with its Cholesky factor M = L Lᵀ, h and the joint Jacobians; placements and velocities along with them.
+/// M, h and the joint Jacobians; placements and velocities along with them.
 void update_terms(RobotData& data, const Eigen::VectorXd& q, const Eigen::VectorXd& v);
 /// h alone, at another velocity.
 void update_bias(RobotData& data, const Eigen::VectorXd& q, const Eigen::VectorXd& v);
 
 // Of the last update_terms and update_bias:
-/// u = Sᵀτ − d∘v + Jₑᵀwₑ − h
-void applied_force(const RobotData& data, const Eigen::VectorXd& v, const Input& input, Eigen::VectorXd& u);
+/// M = L Lᵀ
+void factor(RobotData& data);
+/// M + diag(added) = L Lᵀ
+void factor(RobotData& data, const Eigen::VectorXd& added);
+/// u = f + Jₑᵀwₑ − h with forces f along the degrees of freedom.
+void applied_force(const RobotData& data, const Eigen::VectorXd& along_dofs,
+                   const std::vector<ExternalWrench>& wrenches, Eigen::VectorXd& u);
+
+/// Mᵢᵢ: the inertia that a degree of freedom feels while all others are held.
+double own_inertia(const RobotData& data, Eigen::Index dof);
+/// 1/(M⁻¹)ᵢᵢ: the inertia that a degree of freedom feels while all others are free, after factor_for_felt_inertia();
+/// for all else M is to be factored anew.
+void factor_for_felt_inertia(RobotData& data);
+double felt_inertia(const RobotData& data, Eigen::Index dof);
 
 // L has the sparsity of the tree: where x is zero but for the supports of some bodies, so is L⁻¹x.
 /// Solves L y = x in place, for all columns, which are zero outside the given rows.

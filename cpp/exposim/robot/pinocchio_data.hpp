@@ -4,6 +4,7 @@
 
 #include "exposim/robot/pinocchio_model.hpp"
 #include "exposim/robot/robot_data.hpp"
+#include "exposim/robot/tree_factor.hpp"
 
 namespace exposim {
 
@@ -17,7 +18,8 @@ struct RobotData::Pinocchio {
         forces(static_cast<std::size_t>(m.njoints), pinocchio::Force::Zero()),
         joint_forces(Eigen::VectorXd::Zero(m.nv)),
         inverse_root_D(m.nv),
-        tau(m.nv) {}
+        tau(m.nv),
+        factor(data.parents_fromRow) {}
 
   const pinocchio::Model& model;
   pinocchio::Data data;
@@ -25,6 +27,7 @@ struct RobotData::Pinocchio {
   Eigen::VectorXd joint_forces;          // on every degree of freedom
   Eigen::VectorXd inverse_root_D;        // M = U D Uᵀ, U with ones on its diagonal: L = U D^½, upper triangular
   Eigen::VectorXd tau;
+  TreeFactor factor;  // of M, or with something added
   Eigen::MatrixXd M_inverse;
 
   // Where the placements and velocities of the bodies in `data` were computed, if they still are those.

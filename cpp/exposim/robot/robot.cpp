@@ -96,7 +96,26 @@ Robot::Robot(const std::string& serialized_model, std::vector<ContactPoint> poin
     : pinocchio_(load_model(serialized_model, points)),
       points_(std::move(points)),
       actuated_(std::move(actuated)),
+      in_q_(static_cast<std::size_t>(pinocchio_->model.nv), -1),
+      damping_(pinocchio_->model.damping),
       nq_(pinocchio_->model.nq),
-      nv_(pinocchio_->model.nv) {}
+      nv_(pinocchio_->model.nv) {
+  const pinocchio::Model& model = pinocchio_->model;
+  supports_.resize(static_cast<std::size_t>(model.njoints));
+  for (std::size_t joint = 1; joint < static_cast<std::size_t>(model.njoints); ++joint) {
+    supports_[joint] = supports_[model.parents[joint]];
+    for (int i = 0; i < model.nvs[joint]; ++i) supports_[joint].push_back(model.idx_vs[joint] + i);
+    joint_of_.insert(joint_of_.end(), static_cast<std::size_t>(model.nvs[joint]), joint);
+    if (model.nqs[joint] == 1 && model.nvs[joint] == 1) {
+      in_q_[static_cast<std::size_t>(model.idx_vs[joint])] = model.idx_qs[joint];
+    }
+  }
+}
+
+void Robot::copy_joint(Eigen::Index dof, const Eigen::VectorXd& from, Eigen::VectorXd& to) const {
+  const pinocchio::Model& model = pinocchio_->model;
+  const std::size_t joint = joint_of(dof);
+  to.segment(model.idx_qs[joint], model.nqs[joint]) = from.segment(model.idx_qs[joint], model.nqs[joint]);
+}
 
 }  // namespace exposim

@@ -26,6 +26,16 @@ class Robot {
 
   int nq() const { return nq_; }
   int nv() const { return nv_; }
+  /// Where a degree of freedom stands in q, if it is a joint's only one and q is linear in it; else −1.
+  Eigen::Index in_q(Eigen::Index dof) const { return in_q_[static_cast<std::size_t>(dof)]; }
+  /// The joint that a degree of freedom belongs to.
+  std::size_t joint_of(Eigen::Index dof) const { return joint_of_[static_cast<std::size_t>(dof)]; }
+  /// Degrees of freedom that move the body of a joint; none for the world, 0.
+  const std::vector<Eigen::Index>& supports(std::size_t joint) const { return supports_[joint]; }
+  /// Copies the part of q that belongs to the joint of a degree of freedom.
+  void copy_joint(Eigen::Index dof, const Eigen::VectorXd& from, Eigen::VectorXd& to) const;
+  /// Viscous damping of every degree of freedom.
+  const Eigen::VectorXd& damping() const { return damping_; }
   const std::vector<ContactPoint>& points() const { return points_; }
   const std::vector<int>& actuated() const { return actuated_; }
   const PinocchioModel& pinocchio() const { return *pinocchio_; }
@@ -34,6 +44,10 @@ class Robot {
   std::shared_ptr<const PinocchioModel> pinocchio_;
   std::vector<ContactPoint> points_;
   std::vector<int> actuated_;
+  std::vector<Eigen::Index> in_q_;
+  std::vector<std::size_t> joint_of_;
+  std::vector<std::vector<Eigen::Index>> supports_;
+  Eigen::VectorXd damping_;
   int nq_, nv_;
 };
 

@@ -11,7 +11,7 @@ using RowMatrixXd = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen:
 
 /// One thread's memory for the rigid-body terms of a robot.
 ///
-///   M(q) v̇ = u(q, v) + Jᵀλ,    u = Sᵀτ − d∘v + Jₑᵀwₑ − h(q, v)                      (eq:robot_dyn)
+///   M(q) v̇ = u(q, v) + Jᵀλ,    u = f + Jₑᵀwₑ − h(q, v)                      (eq:robot_dyn)
 ///
 /// The terms are computed and read by the functions of kinematics.hpp, mass_matrix.hpp, jacobians.hpp,
 /// forward_dynamics.hpp and derivatives.hpp; each says which update it reads from.

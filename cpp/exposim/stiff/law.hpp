@@ -34,6 +34,13 @@ struct Phase {
   double gap() const { return phi0 + n.dot(delta); }
 };
 
+/// A stiffness or damping of an element with one row.
+inline Eigen::Matrix3d along_coordinate(double value) {
+  Eigen::Matrix3d result = Eigen::Matrix3d::Zero();
+  result(0, 0) = value;
+  return result;
+}
+
 /// The force of an element: its modes, what it is in each of them, and when they end.
 ///
 /// A law has up to three rows. It is constant and shared by all elements that follow it.

@@ -81,10 +81,10 @@ def ground_truth(scenario: Scenario, integrator: Integrator, dt: float, duration
     states, torques, changes = [sim.state], [], []
     for _ in range(periods):
         state = states[-1]
-        tau = np.asarray(run.torques(state))
+        tau, target = np.asarray(run.torques(state)), scenario.target_at(state.t)
         changed = False
         for _ in range(steps // watched):
-            sim.step(tau, watched)
+            sim.step(tau, watched, target=target)
             now = sim.state
             changed |= not (np.array_equal(now.active, state.active) and np.array_equal(now.slipping, state.slipping))
             if sim.diverged:
@@ -102,7 +102,7 @@ def local_errors(scenario: Scenario, integrator: Integrator, dt: float, truth: G
     """Error of every control period of a ground truth, (n,); infinite where it diverges.
 
     Args:
-        scenario: Whose robot and ground.
+        scenario: Whose robot, ground and targets.
         integrator: The scheme in question.
         dt: Its step [s], of which a whole number makes the control period.
         truth: Where every period begins and should end.
@@ -114,7 +114,7 @@ def local_errors(scenario: Scenario, integrator: Integrator, dt: float, truth: G
     errors = np.full(len(truth), np.inf)
     for i in range(len(truth)):
         sim.state = truth.state(i)
-        sim.step(truth.tau[i], steps)
+        sim.step(truth.tau[i], steps, target=scenario.target_at(truth.t[i]))
         if not sim.diverged:
             errors[i] = distance(scenario.robot, truth.state(i + 1), sim.state)
     return errors

@@ -49,7 +49,7 @@ def samples_of(
     sims: Sequence[Simulator], states: Sequence[State], torques: Sequence[Array], repeats: int
 ) -> tuple[Array, Array]:
     """Seconds of every step, (sims, repeats, states), and its Newton iterations, (sims, states); interleaved."""
-    arrays = [state.to_array()[None] for state in states]
+    arrays = [state._x[None] for state in states]
     seconds, iterations = np.zeros((len(sims), repeats, len(arrays))), np.zeros((len(sims), len(arrays)))
     for i in range(repeats):
         for k, sim in enumerate(sims):

@@ -12,7 +12,7 @@ from rich.markup import escape
 from exposim.cli.schemes import KERNELS
 from exposim.simulation.integrators import SCHEMES, Expo, PaperExpo
 
-SCHEME, CONTACT, SCENARIO, OUTPUT = "Integration", "Contact", "Scenario", "Output"
+SCHEME, CONTACT, JOINTS, SCENARIO, OUTPUT = "Integration", "Contact", "Joints", "Scenario", "Output"
 
 
 def option(flag: str, metavar: str | None, panel: str, text: str) -> Any:
@@ -49,6 +49,11 @@ Damping = Annotated[
     option("--damping", "B", CONTACT, "Of the ground [N·s/m]: 300, 0.3kNs/m; or normal,tangential"),
 ]
 Friction = Annotated[str | None, option("--friction", "MU", CONTACT, "Coefficient of Coulomb friction [-]")]
+Kp = Annotated[
+    str | None,
+    option("--kp", "KP", JOINTS, "Gain of drives on all actuated joints [N·m/rad, N/m], together with --kd"),
+]
+Kd = Annotated[str | None, option("--kd", "KD", JOINTS, "Velocity gain of these drives [N·m·s/rad, N·s/m]")]
 RobotName = Annotated[
     str | None,
     option("--robot", "ROBOT", SCENARIO, "For drop: a known robot, or the path of a URDF or MJCF file"),

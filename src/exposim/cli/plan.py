@@ -12,6 +12,7 @@ from exposim.cli.console import note
 from exposim.cli.quantities import DAMPING, NUMBER, STIFFNESS, TIME, parse, parse_option, parse_pair, parse_step
 from exposim.cli.schemes import integrator_of
 from exposim.errors import InvalidArgument, UnknownFile
+from exposim.robots.joints import Drive
 from exposim.scenarios import Run, Scenario
 from exposim.simulation.integrators import Expo, Integrator
 from exposim.simulation.trajectory import Trajectory
@@ -29,6 +30,7 @@ class Flags:
     duration: float | None = None
     record_every: int | None = None
     material: Mapping[str, Any] = field(default_factory=dict)
+    drive: Drive | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -40,6 +42,8 @@ class Flags:
         stiffness: str | None = None,
         damping: str | None = None,
         friction: str | None = None,
+        kp: str | None = None,
+        kd: str | None = None,
         robot: str | None = None,
         contacts: str | None = None,
         option: list[str] | None = None,
@@ -57,6 +61,7 @@ class Flags:
             dt=None if dt is None else parse_step(dt),
             duration=None if duration is None else parse("duration", duration, TIME, above=0.0),
             material=material,
+            drive=_drive(kp, kd),
             options=_options(robot, contacts, option or []),
             **others,
         )
@@ -97,7 +102,7 @@ def plan(scenario: str, flags: Flags, file: Path | None = None) -> Plan:
     if file is not None:
         raise InvalidArgument(f"--scenario-file is for saved results, and {scenario} is none; leave it out")
     settings = {"dt": flags.dt, "duration": flags.duration, "record_every": flags.record_every}
-    made = _on_material(scenarios.get(scenario, **flags.options), flags)
+    made = _with_drives(_on_material(scenarios.get(scenario, **flags.options), flags), flags)
     return Plan(made, integrator_of(flags.integrator, flags.kernel, Expo()), settings)
 
 
@@ -112,7 +117,7 @@ def plan_again(trajectory: Trajectory, flags: Flags, file: Path | None = None, s
     settings["record_every"] = saved.record_every if flags.dt is None else None
     settings |= {name: value for name in settings if (value := getattr(flags, name)) is not None}
     integrator = integrator_of(flags.integrator, flags.kernel, saved.integrator)
-    return Plan(_on_material(made, flags), integrator, settings, source)
+    return Plan(_with_drives(_on_material(made, flags), flags), integrator, settings, source)
 
 
 def find_trajectory(path: str | Path) -> Path:
@@ -138,6 +143,18 @@ def _on_material(scenario: Scenario, flags: Flags) -> Scenario:
     if not scenario.ground:
         raise InvalidArgument(f"scenario {scenario.name!r} has no ground; leave out {', '.join(flags.material)}")
     return scenario.with_material(**flags.material)
+
+
+def _with_drives(scenario: Scenario, flags: Flags) -> Scenario:
+    return scenario if flags.drive is None else scenario.with_drives(flags.drive)
+
+
+def _drive(kp: str | None, kd: str | None) -> Drive | None:
+    if kp is None and kd is None:
+        return None
+    if kp is None or kd is None:
+        raise InvalidArgument(f"--{'kd' if kp is None else 'kp'} is given alone; drives have both, --kp and --kd")
+    return Drive(kp=parse("kp", kp, NUMBER, least=0.0), kd=parse("kd", kd, NUMBER, least=0.0))
 
 
 def _options(robot: str | None, contacts: str | None, pairs: list[str]) -> dict[str, Any]:

@@ -104,8 +104,9 @@ def _check_settings(given: RunSettings, saved: RunSettings, flags: Flags, folder
         "integrator": [name for name in ("integrator", "kernel") if getattr(flags, name) is not None],
         "ground": list(flags.material),
         "scenario": list(flags.options),
+        "robot": [] if flags.drive is None else ["kp", "kd"],
     }
-    for key in ("scenario", "integrator", "dt", "ground", "record_every"):
+    for key in ("scenario", "integrator", "dt", "ground", "robot", "record_every"):
         names = typed.get(key, [key.replace("_", "-")])
         if getattr(given, key) != getattr(saved, key) and (key not in typed or names):
             without = ", ".join(f"--{name}" if name not in flags.options else _option(name) for name in names)
@@ -130,6 +131,9 @@ def _show(key: str, settings: RunSettings, flags: Flags) -> str:
         return " and ".join(
             ", ".join(f"{name} {_number(getattr(each, name))}" for name in flags.material) for each in materials
         )
+    if key == "robot":
+        drives = sorted({(drive.kp, drive.kd) for drive in settings.robot.drives})
+        return " and ".join(f"kp {kp:g}, kd {kd:g}" for kp, kd in drives) or "no drives"
     if key == "scenario":
         options = {} if settings.scenario.origin is None else settings.scenario.origin.options
         return ", ".join(f"{name} {options.get(name, 'by default')}" for name in flags.options)

@@ -16,11 +16,18 @@ from exposim.simulation.state import State
 class PD:
     r"""Joint springs and dampers towards a posture: :math:`\tau = k_p\,(q_{ref} \ominus q) - k_d\,v`.
 
+    Its torque is held until it is called again, as by a computer that closes the loop once per control period. A
+    :class:`exposim.Drive` closes it at every instant inside the step, as a motor's own servo does, and is stable at any
+    gain and step. Take a drive for what the motor does by itself (``robot.replace(drives=...)``, targets to
+    ``sim.step(target=...)``), and also where the loop is closed so fast that the delay does not matter; take this one
+    if the loop of the computer, with its delay, is what you study. ``sim.advise()`` says for how long a torque of
+    which gains may be held.
+
     Args:
         robot: Whose actuated joints are driven.
         kp: Stiffness [N·m/rad or N/m], not negative: one number, or one per actuated degree of freedom.
-        kd: Damping [N·m·s/rad or N·s/m], likewise. Held over a step of dt, it must stay well below the inertia that
-            the joint moves divided by dt; light joints of humanoids want gains of their own, or armature.
+        kd: Damping [N·m·s/rad or N·s/m], likewise. Held over a control period, it must stay well below the inertia that
+            the joint moves divided by that; light joints of humanoids want gains of their own, armature, or drives.
         q_ref: Posture, (nq,); by default ``robot.q0``. The base's part of it is ignored.
     """
 

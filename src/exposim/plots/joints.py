@@ -55,7 +55,7 @@ def _common_words(names: Sequence[str]) -> str:
 
 
 def torques(trajectory: Trajectory | str | PathLike[str], robot: Robot | None = None) -> Figure | None:
-    """Torque of every actuated joint over time, one panel for each limb; ``None`` without actuated joints.
+    """What the motor of every actuated joint gave over time, one panel for each limb; ``None`` without actuated joints.
 
     Args:
         trajectory: What to show, or its file.
@@ -67,7 +67,8 @@ def torques(trajectory: Trajectory | str | PathLike[str], robot: Robot | None = 
         return None
     sliding = robot is not None and any(joint.shortname().startswith("JointModelP") for joint in robot.model.joints)
     unit = "torque or force [N·m, N]" if sliding else "torque [N·m]"
-    figure = draw_groups(trajectory, trajectory.tau, Grouping.of(names, robot), unit, held=True)
+    given = np.vstack([trajectory.torque[1:], trajectory.torque[-1:]])  # from each instant on
+    figure = draw_groups(trajectory, given, Grouping.of(names, robot), unit, held=True)
     title(figure, trajectory, "Joint torques")
     return figure
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from exposim.contact.surfaces import Point
-from exposim.robots.robot import ContactPoint
+from exposim.robots.contact_points import ContactPoint
 
 
 @dataclass(frozen=True)

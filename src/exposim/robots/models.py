@@ -38,8 +38,11 @@ def refuse_what_cannot_be_simulated(model: pin.Model, name: str) -> None:
     for what, values in _numbers_of(model).items():
         if not np.isfinite(values).all():
             raise UnsupportedModel(f"robot {name!r} has numbers in its {what} that are not finite; mend the model")
-        if what in ("damping", "armature") and np.any(np.asarray(values) < 0.0):
+        if what in ("damping", "armature", "dry friction") and np.any(np.asarray(values) < 0.0):
             raise UnsupportedModel(f"robot {name!r} has a negative {what}; mend the model, or use robot.replace")
+    for what, values in _limits_of(model).items():
+        if np.isnan(values).any():
+            raise UnsupportedModel(f"robot {name!r} has numbers in its {what} that are not numbers; mend the model")
     M = _mass_matrix(model)
     if not (fine := np.isfinite(M).all(axis=0)).all():
         raise UnsupportedModel(
@@ -53,12 +56,34 @@ def refuse_what_cannot_be_simulated(model: pin.Model, name: str) -> None:
         )
 
 
+def has_floating_base(model: pin.Model) -> bool:
+    """Whether the first joint is a free flyer."""
+    return bool(model.njoints > 1 and model.joints[1].shortname() == "JointModelFreeFlyer")
+
+
+def joint_names(model: pin.Model) -> list[str]:
+    """Of all joints but a floating base."""
+    return list(model.names)[2 if has_floating_base(model) else 1 :]
+
+
+def dofs_of(model: pin.Model, joint_name: str) -> slice:
+    """Its entries of v."""
+    joint = model.joints[model.getJointId(joint_name)]
+    return slice(joint.idx_v, joint.idx_v + joint.nv)
+
+
+def parts_of(joint: Any) -> list[Any]:
+    """The simple joints that a joint is made of: itself, unless it is a composite."""
+    if joint.shortname() != "JointModelComposite":
+        return [joint]
+    return [part for each in joint.extract().joints for part in parts_of(each)]
+
+
 def distance_from_unit(joint: Any, q: Array) -> float:
     """How far the unit vectors (quaternion, cosine and sine) in a joint's configuration are from length one."""
     kind = joint.shortname()
     if kind == "JointModelComposite":
-        parts = list(joint.extract().joints)
-        return max(distance_from_unit(j, q[j.idx_q - joint.idx_q :][: j.nq]) for j in parts)
+        return max(distance_from_unit(j, q[j.idx_q - joint.idx_q :][: j.nq]) for j in parts_of(joint))
     if kind in ("JointModelFreeFlyer", "JointModelSpherical"):
         return abs(math.hypot(*q[-4:]) - 1.0)
     if kind == "JointModelPlanar" or (joint.nq == 2 and joint.nv == 1):
@@ -103,9 +128,19 @@ def _numbers_of(model: pin.Model) -> dict[str, Any]:
         "gravity": model.gravity.vector,
         "damping": model.damping,
         "armature": model.armature,
+        "dry friction": model.upperDryFrictionLimit,
         "inertias": [inertia.toDynamicParameters() for inertia in list(model.inertias)[1:]],
         "joint placements": [placement.homogeneous for placement in model.jointPlacements],
         "frames": [frame.placement.homogeneous for frame in model.frames],
+    }
+
+
+def _limits_of(model: pin.Model) -> dict[str, Any]:
+    """Which may be infinite."""
+    return {
+        "position limits": [model.lowerPositionLimit, model.upperPositionLimit],
+        "effort limits": model.effortLimit,
+        "velocity limits": model.velocityLimit,
     }
 
 

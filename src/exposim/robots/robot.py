@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pinocchio as pin
@@ -14,54 +13,33 @@ from numpy.typing import ArrayLike, NDArray
 
 from exposim import _checks, _core
 from exposim._checks import Array
-from exposim.contact.materials import Material
-from exposim.contact.surfaces import Point
 from exposim.errors import InvalidArgument, UnknownFrame, did_you_mean
-from exposim.robots.models import distance_from_unit, from_bytes, joints_of, refuse_what_cannot_be_simulated, to_bytes
+from exposim.robots.contact_points import ContactPoint
+from exposim.robots.joint_laws import JointArrays, joint_arrays, joints_to_look_at, stated_friction
+from exposim.robots.joint_settings import (
+    Drives,
+    Friction,
+    JointSettings,
+    PerDof,
+    changed_drives,
+    checked_actuated_joints,
+    checked_limits,
+    per_dof,
+)
+from exposim.robots.joints import Drive, DryFriction, Joint, JointLimits
+from exposim.robots.models import (
+    distance_from_unit,
+    from_bytes,
+    has_floating_base,
+    joints_of,
+    refuse_what_cannot_be_simulated,
+    to_bytes,
+)
+
+__all__ = ["ContactPoint", "Robot"]
 
 # How far from unit length a quaternion may be given; closer, it is normalised.
 QUATERNION_TOLERANCE = 1e-3
-
-
-@dataclass(frozen=True)
-class ContactPoint:
-    """A point of the robot that may touch something.
-
-    Args:
-        frame: Name of the frame it is fixed to.
-        offset: Position in that frame [m].
-        name: Its own name; by default that of the frame.
-        radius: Of a spherical foot around the point [m]; it rolls.
-        bilateral: Always in contact, pulls as well as pushes, knows no friction limit, ignores the surfaces.
-        material: Of a bilateral contact (default ``Material()``); otherwise instead of the surface's.
-        anchor: Where a bilateral contact is attached in the world [m]; by default where the point is at reset.
-    """
-
-    frame: str
-    offset: Point = (0.0, 0.0, 0.0)
-    name: str = ""
-    radius: float = 0.0
-    bilateral: bool = False
-    material: Material | None = None
-    anchor: Point | None = None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.frame, str) or not self.frame:
-            raise InvalidArgument(f"frame is {self.frame!r}; give the name of a frame of the model")
-        offset = _checks.vector("offset", self.offset, 3, "x, y, z in metres, in the frame")
-        object.__setattr__(self, "offset", tuple(offset.tolist()))
-        if not isinstance(self.name, str):
-            raise InvalidArgument(f"name is {self.name!r}; give text, or leave it out")
-        object.__setattr__(self, "name", self.name or self.frame)
-        object.__setattr__(self, "radius", _checks.number("radius", self.radius, "[m]", least=0.0))
-        _checks.flag("bilateral", self.bilateral)
-        if self.material is not None and not isinstance(self.material, Material):
-            raise InvalidArgument(f"material is {self.material!r}; give an exposim.Material or None")
-        if self.anchor is not None:
-            if not self.bilateral:
-                raise InvalidArgument("anchor is for bilateral contacts only; set bilateral=True or leave it out")
-            anchor = _checks.vector("anchor", self.anchor, 3, "x, y, z in metres, in the world")
-            object.__setattr__(self, "anchor", tuple(anchor.tolist()))
 
 
 class Robot:
@@ -75,6 +53,10 @@ class Robot:
         q0: Configuration to start from; by default the model's neutral one.
         name: For messages and tables; by default the model's.
         actuated_joints: Names of the joints that motors drive; by default all but a floating base.
+        drives: Servos, as of :meth:`replace`; by default none.
+        joint_limits: Whether the joints stop at their position limits, or how hard.
+        effort_limits: Whether the torque limits that the model states hold.
+        joint_friction: Dry, as of :meth:`replace`; by default what the model states.
         source: File that the model was read from, if any.
         package_dirs: Where ``package://`` addresses of meshes are looked up.
     """
@@ -87,6 +69,10 @@ class Robot:
         q0: ArrayLike | None = None,
         name: str | None = None,
         actuated_joints: Sequence[str] | None = None,
+        drives: Drives | None = None,
+        joint_limits: JointLimits | bool = True,
+        effort_limits: bool = True,
+        joint_friction: Friction | None = None,
         source: Path | None = None,
         package_dirs: Sequence[Path] = (),
     ):
@@ -98,7 +84,13 @@ class Robot:
         self._model = model.copy()  # what happens to the original later is of no effect
         self._contact_points = self._check_contact_points(contact_points)
         self._q0: Array = self.check_configuration(pin.neutral(model) if q0 is None else q0, name="q0")
-        self._actuated_joints = self._check_actuated_joints(actuated_joints)
+        self._actuated_joints = checked_actuated_joints(actuated_joints, self._model, self._name)
+        self._joint_settings = JointSettings(
+            drives={} if drives is None else changed_drives(drives, {}, self._actuated_joints, self._name),
+            limits=checked_limits(joint_limits),
+            effort_limits=_checks.flag("effort_limits", effort_limits),
+            friction=self._check_friction(joint_friction),
+        )
         self._source = source
         self._package_dirs = tuple(package_dirs)
 
@@ -156,7 +148,37 @@ class Robot:
     @property
     def has_floating_base(self) -> bool:
         """Whether the first joint is a free flyer."""
-        return bool(self._model.njoints > 1 and self._model.joints[1].shortname() == "JointModelFreeFlyer")
+        return has_floating_base(self._model)
+
+    @property
+    def joints(self) -> Mapping[str, Joint]:
+        """Limits, friction and drive of every joint but a floating base, by its name; to look at."""
+        return joints_to_look_at(self._model, self._joint_settings)
+
+    @property
+    def drives(self) -> dict[str, Drive]:
+        """Servos by the names of the joints that have one; a copy."""
+        return dict(self._joint_settings.drives)
+
+    @property
+    def joint_limits(self) -> JointLimits | Literal[False]:
+        """How hard the joints stop at their position limits; False if they do not."""
+        return self._joint_settings.limits or False
+
+    @property
+    def effort_limits(self) -> bool:
+        """Whether the torque limits that the model states hold."""
+        return self._joint_settings.effort_limits
+
+    @property
+    def joint_friction(self) -> Array:
+        """Dry friction of the moving joints [N·m or N], (nv,); a copy."""
+        return np.array([each.dynamic for each in self._joint_settings.friction])
+
+    @property
+    def dry_friction(self) -> tuple[DryFriction, ...]:
+        """All there is to the friction of every degree of freedom, in the order of v."""
+        return self._joint_settings.friction
 
     @property
     def joint_damping(self) -> Array:
@@ -189,30 +211,54 @@ class Robot:
     def replace(
         self,
         *,
-        joint_damping: ArrayLike | None = None,
-        armature: ArrayLike | None = None,
+        drives: Drives | None = None,
+        joint_limits: JointLimits | bool | None = None,
+        effort_limits: bool | None = None,
+        joint_friction: Friction | None = None,
+        joint_damping: PerDof | None = None,
+        armature: PerDof | None = None,
         gravity: ArrayLike | None = None,
         contact_points: Iterable[ContactPoint] | None = None,
         q0: ArrayLike | None = None,
         name: str | None = None,
         actuated_joints: Sequence[str] | None = None,
     ) -> Robot:
-        """A new robot with some properties changed, on a model of its own.
+        """A new robot with some properties changed, on a model of its own; what is not given stays as it is.
+
+        What each joint has of its own is given as one value for all actuated joints, as nv entries, or as a mapping
+        from names or globs of joints (``{"*_knee": 0.1}``) to values, of which later ones go before earlier ones and
+        which leaves other joints as they are.
 
         Args:
-            joint_damping: [N·m·s/rad or N·s/m] nv entries, or one number for all actuated joints.
-            armature: Rotor inertia [kg·m² or kg], nv entries, or one number for all actuated joints.
+            drives: Servos: an :class:`exposim.Drive`, or a mapping in which ``None`` is no drive. ``False`` or an empty
+                mapping removes them all.
+            joint_limits: Whether the joints stop at their position limits, or how hard.
+            effort_limits: Whether the torque limits that the model states hold.
+            joint_friction: Dry [N·m or N]: numbers, or :class:`exposim.DryFriction` objects.
+            joint_damping: Viscous [N·m·s/rad or N·s/m].
+            armature: Rotor inertia [kg·m² or kg].
             gravity: Acceleration [m/s²], x, y, z in the world.
             contact_points: Instead of the present ones.
             q0: Instead of the present one.
             name: Instead of the present one.
             actuated_joints: Instead of the present ones.
         """
-        model = self._model.copy()
+        given = self._actuated_joints if actuated_joints is None else actuated_joints
+        actuated = checked_actuated_joints(given, self._model, self._name)
+
+        def changed(name: str, value: Any, present: Sequence[Any]) -> list[Any]:
+            return per_dof(name, value, present, self._model, actuated, self._name)
+
+        joints = self._joint_settings
+        model, friction = self._model.copy(), joints.friction
         if joint_damping is not None:
-            model.damping = self._per_dof("joint_damping", joint_damping, self.joint_damping)
+            model.damping = np.array(changed("joint_damping", joint_damping, self.joint_damping.tolist()))
         if armature is not None:
-            model.armature = self._per_dof("armature", armature, self.armature)
+            model.armature = np.array(changed("armature", armature, self.armature.tolist()))
+        if joint_friction is not None:
+            friction = tuple(changed("joint_friction", joint_friction, friction))
+            model.upperDryFrictionLimit = np.array([each.dynamic for each in friction])
+            model.lowerDryFrictionLimit = -model.upperDryFrictionLimit
         if gravity is not None:
             model.gravity = pin.Motion(_checks.vector("gravity", gravity, 3, "x, y, z in m/s²"), np.zeros(3))
         return Robot(
@@ -220,7 +266,11 @@ class Robot:
             self._contact_points if contact_points is None else contact_points,
             q0=self._q0 if q0 is None else q0,
             name=self._name if name is None else name,
-            actuated_joints=self._actuated_joints if actuated_joints is None else actuated_joints,
+            actuated_joints=actuated,
+            drives=joints.drives if drives is None else changed_drives(drives, joints.drives, actuated, self._name),
+            joint_limits=self.joint_limits if joint_limits is None else joint_limits,
+            effort_limits=self.effort_limits if effort_limits is None else effort_limits,
+            joint_friction=friction,
             source=self._source,
             package_dirs=self._package_dirs,
         )
@@ -265,6 +315,12 @@ class Robot:
             points.append(_core.ContactPoint(joint, placement.act(np.array(point.offset)), point.radius))
         return _core.Robot(self._model.saveToString(), points, self.actuated_dofs.tolist())
 
+    def _joint_arrays(self) -> JointArrays:
+        return joint_arrays(self._model, self._q0, self._actuated_joints, self._joint_settings)
+
+    def _joint_laws(self) -> Any:
+        return _core.JointLaws(**vars(self._joint_arrays()))
+
     def joints_of(self, in_q: NDArray[np.bool_], in_v: NDArray[np.bool_]) -> tuple[str, ...]:
         """Names of the joints with a marked entry in q or v."""
         return joints_of(self._model, in_q, in_v)
@@ -293,24 +349,8 @@ class Robot:
             )
         return points
 
-    def _check_actuated_joints(self, names: Sequence[str] | None) -> tuple[str, ...]:
-        movable = list(self._model.names)[1:]
-        if names is None:
-            return tuple(movable[1:] if self.has_floating_base else movable)
-        names = _checks.several("actuated_joints", names, "a list of names of joints")
-        for name in names:
-            if not isinstance(name, str) or name not in movable:
-                near = did_you_mean(str(name), movable)
-                raise InvalidArgument(f"actuated_joints has {name!r}, which is no joint of {self._name!r}{near}")
-            if names.count(name) > 1:
-                raise InvalidArgument(f"actuated_joints has {name!r} more than once; give each joint once")
-        return names
-
-    def _per_dof(self, name: str, value: ArrayLike, present: Array) -> Array:
-        if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, np.ndarray)):
-            present[self.actuated_dofs] = _checks.number(name, value, "", least=0.0)
-            return present
-        given = _checks.vector(name, value, self.nv, f"nv of {self._name}, or one number")
-        for i, each in enumerate(given):
-            _checks.number(f"{name}[{i}]", each, "", least=0.0)
-        return given
+    def _check_friction(self, given: Friction | None) -> tuple[DryFriction, ...]:
+        stated = stated_friction(self._model)
+        if given is None:
+            return stated
+        return tuple(per_dof("joint_friction", given, stated, self._model, self._actuated_joints, self._name))

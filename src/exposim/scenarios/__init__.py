@@ -76,7 +76,9 @@ def of(
     made = _make(origin.address, _file_of(trajectory, origin, file), {**origin.options, **(options or {})})
     if options:  # perhaps another robot: it does not start from the saved posture
         return made.replace(ground=settings.ground, duration=settings.duration)
+    drives = dict(zip(settings.robot.driven_joints, settings.robot.drives, strict=True))
     return made.replace(
+        robot=made.robot if drives == made.robot.drives else made.robot.replace(drives=drives),
         ground=settings.ground,
         q0=settings.q0,
         v0=settings.v0,

@@ -9,15 +9,17 @@ import pinocchio as pin
 
 from exposim import _checks
 from exposim._checks import Array
-from exposim.controllers import PD
 from exposim.errors import InvalidArgument
+from exposim.robots.joints import Drive
 from exposim.robots.loading import load_robot
 from exposim.robots.robot import ContactPoint, Robot
 from exposim.scenarios.measures import Judgement, judge_upright
 from exposim.scenarios.scenario import Scenario
 from exposim.simulation.trajectory import Trajectory
 
-CONTROL_PERIOD = 1e-3
+STEP = 1e-3  # [s]
+# Light joints are held no stiffer than that [rad/s].
+FASTEST = 220.0
 
 
 def scenario(
@@ -33,8 +35,9 @@ def scenario(
         robot: A known robot's name, or the path of a URDF or MJCF file.
         contacts: Frames whose origins may touch the ground; by default those of the known robot.
         height: Of the fall [m].
-        kp: Joint stiffness [N·m/rad]; by default what the weight asks for.
-        kd: Joint damping [N·m·s/rad]; likewise.
+        kp: Of the drives that hold the joints [N·m/rad]; by default those that the model has, or what the weight asks
+            for.
+        kd: Likewise [N·m·s/rad].
     """
     if isinstance(contacts, str) or not isinstance(contacts, Sequence):
         raise InvalidArgument(f"contacts is {contacts!r}; give a list of names of frames")
@@ -48,34 +51,44 @@ def scenario(
         raise InvalidArgument(f"robot {robot!r} has a fixed base and cannot fall; take one with a floating base")
     q0 = dropped.q0
     q0[2] += _checks.number("height", height, "[m]", least=0.0)
-    stiffness, damping = posture_gains(dropped)
+    if kp is not None or kd is not None or not dropped.drives:
+        dropped = dropped.replace(drives=posture_drives(dropped, kp, kd))
     return Scenario(
         name="drop",
-        description=f"{dropped.name} dropped from {height:g} m above standing, joints held by PD control",
+        description=f"{dropped.name} dropped from {height:g} m above standing, joints held by drives",
         robot=dropped,
-        make_controller=lambda: PD(
-            dropped, stiffness if kp is None else kp, damping if kd is None else kd, q_ref=dropped.q0
-        ),
-        control_period=CONTROL_PERIOD,
+        make_controller=None,
+        control_period=STEP,
         duration=2.0,
         q0=q0,
         judge=judge,
     )
 
 
+def posture_drives(robot: Robot, kp: float | None = None, kd: float | None = None) -> dict[str, Drive]:
+    """Drives of every actuated joint, of these gains or else of gains that carry the robot's weight."""
+    gains = zip(robot.actuated_joints, *posture_gains(robot), strict=True)
+    return {
+        joint: Drive(stiffness if kp is None else kp, damping if kd is None else kd)
+        for joint, stiffness, damping in gains
+    }
+
+
 def posture_gains(robot: Robot) -> tuple[Array, Array]:
-    """Joint gains that carry the robot's weight, no stiffer than a torque held over the control period allows."""
+    """Of every actuated joint, such that they carry the robot's weight."""
     model = robot.model
     data = model.createData()
     # What a motor feels in the air, where the base gives way.
-    inertia = 1.0 / np.diag(pin.computeMinverse(model, data, robot.q0))[robot.actuated_dofs]
+    felt = 1.0 / np.diag(pin.computeMinverse(model, data, robot.q0))
+    joints = [model.joints[model.getJointId(name)] for name in robot.actuated_joints]
+    inertia = np.array([felt[each.idx_v : each.idx_v + each.nv].min() for each in joints])
     pin.framesForwardKinematics(model, data, robot.q0)
     feet = np.array([data.oMf[model.getFrameId(point.frame)].translation for point in robot.contact_points])
     leg = float(np.abs(robot.q0[2] - feet[:, 2].mean()))
     weight = 9.81 * sum(body.mass for body in model.inertias)
     carries = weight * max(leg, 0.1) / 0.6
-    kp = np.minimum(carries, 0.05 * inertia / CONTROL_PERIOD**2)
-    kd = np.minimum(0.1 * inertia / CONTROL_PERIOD, 0.02 * kp)
+    kp = np.minimum(carries, inertia * FASTEST**2)
+    kd = np.minimum(0.5 * inertia * FASTEST, 0.02 * kp)
     return kp, kd
 
 

@@ -10,9 +10,9 @@ import pinocchio as pin
 from exposim.contact.surfaces import HalfSpace
 from exposim.controllers import InverseDynamics
 from exposim.controllers.tasks import CentreOfMass, FramePose, Posture
-from exposim.robots.loading import load_robot
 from exposim.robots.robot import Robot
 from exposim.scenarios.measures import Judgement, judge_upright
+from exposim.scenarios.paper import load_as_in_the_paper
 from exposim.scenarios.scenario import Scenario
 from exposim.scenarios.standing import pressed_into_ground
 from exposim.scenarios.walking import Side, Step, WalkingPattern
@@ -27,7 +27,7 @@ STEPS = (Step("right", STRIDE, start=0.8, end=1.6), Step("left", STRIDE, start=2
 
 def scenario() -> Scenario:
     """Starts and ends standing on both feet, one beside the other."""
-    robot, ground = load_robot("romeo"), HalfSpace()
+    robot, ground = load_as_in_the_paper("romeo"), HalfSpace()
     return Scenario(
         name="romeo-walk",
         description=f"Romeo takes two steps of {100 * STRIDE:g} cm: inverse dynamics, four contact points per sole",

@@ -69,6 +69,11 @@ class Run(LeavesToPaperExpo):
             self.control_period / self.steps_per_period,
             on_divergence="stop",
         )
+        if scenario.target is not None and not scenario.robot.drives:
+            raise InvalidArgument(
+                f"scenario {scenario.name!r} states targets, but {scenario.robot.name!r} has no drives that could "
+                f"follow them; give it some (scenario.with_drives, --kp and --kd)"
+            )
         self.sim.reset(scenario.q0, scenario.v0)
         self.controller = None if scenario.make_controller is None else scenario.make_controller()
         self.settings = RunSettings(
@@ -164,6 +169,7 @@ class Run(LeavesToPaperExpo):
         start = perf_counter()
         state = self.sim.state
         tau = self.torques(state)
+        target = self.scenario.target_at(state.t)
         wrenches = None if self.scenario.disturbance is None else self.scenario.disturbance(state.t)
         self.seconds_per_control.append(perf_counter() - start)
         self._rows[-1] = (*self._rows[-1][:_TAU], tau, *self._rows[-1][_TAU + 1 :])
@@ -171,7 +177,7 @@ class Run(LeavesToPaperExpo):
         while steps < end:
             n = min(self.record_every, end - steps)
             start = perf_counter()
-            self.sim.step(tau, n, wrenches=wrenches)
+            self.sim.step(tau, n, target=target, wrenches=wrenches)
             self.seconds_per_step.append((perf_counter() - start) / n)
             if self.sim.diverged:
                 break
@@ -222,7 +228,13 @@ class Run(LeavesToPaperExpo):
 
     def _row(self, tau: Array) -> tuple[Any, ...]:
         sim, state = self.sim, self.sim.state
-        beside = {"tau": tau, "position": sim.positions, "normal": sim.normals, "force": sim.forces}
+        beside = {
+            "tau": tau,
+            "torque": sim.torques,
+            "position": sim.positions,
+            "normal": sim.normals,
+            "force": sim.forces,
+        }
         return tuple(beside[name] if name in beside else getattr(state, name) for name in _COLUMNS)
 
     def _remember(self, memory: Mapping[str, Array]) -> None:
@@ -293,7 +305,7 @@ def _recording(every: int | None, steps_per_period: int, dt: float) -> int:
 
 
 def _columns(robot: Robot) -> Columns:
-    """What the entries of q, v and tau are called."""
+    """What the entries of q, v and tau are called, and what has dry friction."""
     model = robot.model
     q: list[str] = []
     v: list[str] = []
@@ -305,4 +317,5 @@ def _columns(robot: Robot) -> Columns:
             continue
         q += [name] if joint.nq == 1 else [f"{name}_{k}" for k in range(joint.nq)]
         v += [name] if joint.nv == 1 else [f"{name}_{k}" for k in range(joint.nv)]
-    return Columns(tuple(q), tuple(v), tuple(v[i] for i in robot.actuated_dofs))
+    rough = [i for i, friction in enumerate(robot.dry_friction) if friction.static]
+    return Columns(tuple(q), tuple(v), tuple(v[i] for i in robot.actuated_dofs), tuple(v[i] for i in rough))

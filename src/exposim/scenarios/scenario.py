@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from exposim import _checks
 from exposim.contact.surfaces import HalfSpace, Surface, surfaces_of
 from exposim.errors import InvalidArgument
+from exposim.robots.joints import Drive
 from exposim.robots.robot import Robot
 from exposim.scenarios.measures import Judgement, judge_upright
 from exposim.scenarios.run import Run
@@ -41,8 +42,9 @@ class Scenario:
     Args:
         name: For messages, tables and folders.
         robot: From :func:`exposim.load_robot`.
-        make_controller: Makes a fresh controller for every run; ``None`` for no torques.
-        control_period: The torque is held this long [s].
+        make_controller: Makes a fresh controller for every run; ``None`` for no torques. Where the robot has drives,
+            its torques are added to theirs.
+        control_period: Torques and targets are held this long [s].
         duration: Of the motion [s].
         description: One line.
         ground: One surface, several, or none.
@@ -50,6 +52,8 @@ class Scenario:
         q0: Configuration to start from, (nq,); by default ``robot.q0``.
         v0: Velocity to start with, (nv,); by default at rest.
         disturbance: External wrenches at a time, as :meth:`exposim.Simulator.step` takes them; held like the torque.
+        target: Where the robot's drives shall be at a time, as :meth:`exposim.Simulator.step` takes it; held like the
+            torque. ``None``: at ``robot.q0``.
         judge: Measures what the robot did, and says where it failed.
         origin: How to find the scenario again; filled in by :func:`exposim.scenarios.get`.
     """
@@ -65,6 +69,7 @@ class Scenario:
     q0: ArrayLike | None = None
     v0: ArrayLike | None = None
     disturbance: Callable[[float], Mapping[str, ArrayLike]] | None = None
+    target: Callable[[float], ArrayLike] | None = None
     judge: Callable[[Trajectory], Judgement] = judge_upright
     origin: Origin | None = None
 
@@ -75,6 +80,8 @@ class Scenario:
             raise InvalidArgument(f"robot is a {type(self.robot).__name__}; give what exposim.load_robot returns")
         if self.make_controller is not None and not callable(self.make_controller):
             raise InvalidArgument("make_controller is not callable; give a function that returns a controller")
+        if self.target is not None and not callable(self.target):
+            raise InvalidArgument("target is not callable; give a function of time that returns a posture")
         put = object.__setattr__
         put(self, "control_period", _checks.number("control_period", self.control_period, "[s]", above=0.0))
         put(self, "duration", _checks.number("duration", self.duration, "[s]", above=0.0))
@@ -103,6 +110,25 @@ class Scenario:
             for surface in surfaces
         ]
         return self.replace(ground=tuple(changed))
+
+    def with_drives(self, drive: Drive) -> Scenario:
+        """With a drive on every actuated joint, towards the scenario's targets, or else towards ``robot.q0``.
+
+        Raises:
+            InvalidArgument: If the scenario has a controller and states no targets: drives that hold ``robot.q0`` would
+                work against its torques.
+        """
+        if self.make_controller is not None and self.target is None:
+            raise InvalidArgument(
+                f"scenario {self.name!r} moves {self.robot.name!r} by the torques of its controller, against which "
+                f"drives (kp, kd) would hold it at robot.q0; leave them out, or let the scenario state targets "
+                f"(Scenario.target)"
+            )
+        return self.replace(robot=self.robot.replace(drives=drive))
+
+    def target_at(self, t: float) -> ArrayLike | None:
+        """Where drives shall be at a time [s], as :meth:`exposim.Simulator.step` takes it."""
+        return None if self.target is None else self.target(t)
 
     def run(
         self,

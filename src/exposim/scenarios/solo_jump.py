@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from exposim.controllers import LinearFeedback, Reference
-from exposim.robots.loading import load_robot
 from exposim.robots.robot import Robot
 from exposim.scenarios.measures import Judgement, flights, judge_upright
+from exposim.scenarios.paper import load_as_in_the_paper
 from exposim.scenarios.scenario import Scenario
 from exposim.simulation.trajectory import Trajectory
 
@@ -21,7 +21,7 @@ CONTROL_PERIOD = 0.01  # [s] as in the paper
 
 def scenario() -> Scenario:
     """Starts standing; pushes off after half a second, lands three tenths later."""
-    robot = load_robot("solo12")
+    robot = load_as_in_the_paper("solo12")
     reference = Reference.load(REFERENCE)
     return Scenario(
         name="solo-jump",

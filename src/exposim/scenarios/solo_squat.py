@@ -9,9 +9,9 @@ from exposim._checks import Array
 from exposim.contact.surfaces import HalfSpace
 from exposim.controllers import InverseDynamics
 from exposim.controllers.tasks import CentreOfMass, FramePose, Point, Posture
-from exposim.robots.loading import load_robot
 from exposim.robots.robot import Robot
 from exposim.scenarios.measures import Judgement, centre_of_mass, judge_upright
+from exposim.scenarios.paper import load_as_in_the_paper
 from exposim.scenarios.scenario import Scenario
 from exposim.scenarios.standing import pressed_into_ground
 from exposim.simulation.trajectory import Trajectory
@@ -23,7 +23,7 @@ CONTROL_PERIOD = 0.04  # [s] as in the paper
 
 def scenario() -> Scenario:
     """Starts standing, which is the highest point of the sinusoid."""
-    robot, ground = load_robot("solo12"), HalfSpace()
+    robot, ground = load_as_in_the_paper("solo12"), HalfSpace()
     return Scenario(
         name="solo-squat",
         description="Solo12 squats by ±3 cm at 1 Hz: inverse dynamics on four feet",

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from exposim.controllers import LinearFeedback, Reference
-from exposim.robots.loading import load_robot
 from exposim.scenarios.measures import Judgement, judge_upright, roll_pitch_yaw
+from exposim.scenarios.paper import load_as_in_the_paper
 from exposim.scenarios.scenario import Scenario
 from exposim.simulation.trajectory import Trajectory
 
@@ -21,7 +21,7 @@ DIAGONALS = (("FL_FOOT", "HR_FOOT"), ("FR_FOOT", "HL_FOOT"))
 
 def scenario() -> Scenario:
     """Starts standing and trots at full speed after one second."""
-    robot = load_robot("solo12")
+    robot = load_as_in_the_paper("solo12")
     reference = Reference.load(REFERENCE)
     return Scenario(
         name="solo-trot",

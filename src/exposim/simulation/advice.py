@@ -1,4 +1,4 @@
-"""How stiff a contact situation is, and what that asks of the step."""
+"""How stiff contacts and joints are, and what that asks of the step."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from numpy.typing import NDArray
 from exposim import _core
 from exposim._checks import Array
 from exposim.errors import InvalidArgument
+from exposim.simulation.joint_advice import JointAdvice
 
 
 @dataclass(frozen=True, eq=False)
 class Advice:
-    """The stiff spectrum of the active contacts, with the rest of the robot as it is now. Prints as a table.
+    """The stiff spectrum of active contacts and limits, and of the joints, as they are now. Prints as a table.
 
     Args:
         contacts: How many are active.
-        modes: Eigenvalues of the linear contact dynamics [1/s], complex, fastest first, (6n,).
+        modes: Eigenvalues of the linear contact dynamics [1/s], complex, fastest first.
         fastest: Largest of their magnitudes [rad/s]; 0 without contact.
         damping_ratio: Of the mode of largest stiffness: below 1 it oscillates.
         explicit_euler_dt: Largest step at which explicit Euler is stable [s]; infinite without contact.
         dt: The simulator's step [s].
         kernel: What ``Expo()`` takes: ``"modal"``, ``"expm"``, ``"Pade(j)"``, or ``"none"`` in the air.
         error_bound: Of the average forces it gives, relative to the largest; 0 for the exact kernels.
+        joints: What drives, dampers and friction of the joints ask for; ``None`` without joints.
     """
 
     contacts: int
@@ -36,6 +38,7 @@ class Advice:
     dt: float
     kernel: str
     error_bound: float
+    joints: JointAdvice | None
 
     def __str__(self) -> str:
         rows = {
@@ -47,18 +50,21 @@ class Advice:
             "kernel of Expo": self.kernel,
             "error bound of its forces": f"{self.error_bound:.1e}" if self.error_bound else "rounding",
         }
+        rows |= {} if self.joints is None else self.joints.rows()
         return "\n".join(f"{name:32}{value}" for name, value in rows.items())
 
 
-def advise(A: Array, dt: float, info: _core.KernelInfo | None) -> Advice:
-    """From the matrix of the linear contact dynamics (``eq:contact_dyn``).
+def advise(
+    A: Array, contacts: int, dt: float, info: _core.KernelInfo | None, joints: JointAdvice | None = None
+) -> Advice:
+    """From the matrix of the linear contact dynamics (``eq:contact_dyn``), in which limits that are reached have rows.
 
     Raises:
         InvalidArgument: If its entries are too large for floating-point numbers.
     """
     m = len(A) // 2
     if m == 0 or info is None:
-        return Advice(0, np.zeros(0, complex), 0.0, 0.0, np.inf, dt, "none", 0.0)
+        return Advice(0, np.zeros(0, complex), 0.0, 0.0, np.inf, dt, "none", 0.0, joints)
     if not np.isfinite(A).all():
         raise InvalidArgument(
             "the contacts have a stiffness or damping too large for the robot's inertia: their ratio is not finite; "
@@ -73,7 +79,7 @@ def advise(A: Array, dt: float, info: _core.KernelInfo | None) -> Advice:
     kernel = "modal" if info.degree == 0 else "expm" if info.error_bound == 0.0 else f"Pade({info.degree})"
     stable = _largest_stable_step(scaled_K, scaled_B, rate)
     ratio = _damping_ratio(Upsilon_K, Upsilon_B)
-    return Advice(m // 3, modes, float(np.abs(modes[0])), ratio, stable, dt, kernel, info.error_bound)
+    return Advice(contacts, modes, float(np.abs(modes[0])), ratio, stable, dt, kernel, info.error_bound, joints)
 
 
 def _power_of_two(value: float) -> float:

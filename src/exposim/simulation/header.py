@@ -26,11 +26,12 @@ class Outcome(Record):
 
 @dataclass(frozen=True)
 class Columns(Record):
-    """Names of the entries of q, v and tau."""
+    """Names of the entries of q, v and tau, and of the degrees of freedom with dry friction."""
 
     q: tuple[str, ...]
     v: tuple[str, ...]
     tau: tuple[str, ...]
+    friction: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,13 @@ from exposim.contact.materials import Material, NamedMaterial
 from exposim.contact.surfaces import HalfSpace, NamedSurface, Surface
 from exposim.errors import InvalidArgument
 from exposim.kernels import Pade
-from exposim.robots.robot import ContactPoint
+from exposim.robots.contact_points import ContactPoint
+from exposim.robots.joints import Drive, DryFriction, JointLimits
 from exposim.simulation.integrators import SCHEMES
 
 # What may stand in a place for several kinds: written with the name of its type.
-_KINDS = (HalfSpace, NamedSurface, Material, NamedMaterial, ContactPoint, Pade, *SCHEMES.values())
+_CONTACT = (HalfSpace, NamedSurface, Material, NamedMaterial, ContactPoint)
+_KINDS: tuple[type, ...] = (*_CONTACT, Drive, DryFriction, JointLimits, Pade, *SCHEMES.values())
 _TYPES: dict[str, type] = {kind.__name__: kind for kind in _KINDS}
 
 R = TypeVar("R", bound="Record")

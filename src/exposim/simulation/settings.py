@@ -10,6 +10,7 @@ from typing import Any
 
 from exposim.contact.surfaces import Surface
 from exposim.errors import InvalidArgument, ModelWarning, UnknownFile
+from exposim.robots.joints import Drive, DryFriction, JointLimits
 from exposim.robots.loading import load_robot, robot_data_folder
 from exposim.robots.robot import ContactPoint, Robot
 from exposim.simulation.integrators import Integrator
@@ -63,6 +64,11 @@ class RobotSettings(Record):
     package_dirs: tuple[str, ...]
     contact_points: tuple[ContactPoint, ...]
     actuated_joints: tuple[str, ...]
+    driven_joints: tuple[str, ...]
+    drives: tuple[Drive, ...]
+    joint_limits: JointLimits | bool
+    effort_limits: bool
+    joint_friction: tuple[DryFriction, ...]
     joint_damping: Numbers
     armature: Numbers
     gravity: Numbers
@@ -79,11 +85,20 @@ class RobotSettings(Record):
             package_dirs=tuple(_portable(folder) for folder in robot.package_dirs),
             contact_points=robot.contact_points,
             actuated_joints=robot.actuated_joints,
+            driven_joints=tuple(robot.drives),
+            drives=tuple(robot.drives.values()),
+            joint_limits=robot.joint_limits,
+            effort_limits=robot.effort_limits,
+            joint_friction=robot.dry_friction,
             joint_damping=tuple(robot.joint_damping.tolist()),
             armature=tuple(robot.armature.tolist()),
             gravity=tuple(robot.model.gravity.linear.tolist()),
             q0=tuple(robot.q0.tolist()),
         )
+
+    def __post_init__(self) -> None:
+        if len(self.driven_joints) != len(self.drives):
+            raise InvalidArgument(f"settings have {len(self.drives)} drives for {len(self.driven_joints)} joints")
 
     def load(self) -> Robot:
         """The robot, from the file it was loaded from."""
@@ -105,13 +120,17 @@ class RobotSettings(Record):
             warnings.simplefilter("ignore", ModelWarning)  # it was given when the robot was first loaded
             loaded = load_robot(
                 path,
-                floating_base=self.floating_base if path.suffix.lower() == ".urdf" else None,
+                floating_base=self.floating_base if path.suffix.lower() == ".urdf" else "auto",
                 package_dirs=[folder for folder in map(_local, self.package_dirs) if folder.is_dir()],
                 contact_points=self.contact_points,
                 name=self.name,
             )
         return loaded.replace(
             actuated_joints=self.actuated_joints,
+            drives=dict.fromkeys(loaded.drives) | dict(zip(self.driven_joints, self.drives, strict=True)),
+            joint_limits=self.joint_limits,
+            effort_limits=self.effort_limits,
+            joint_friction=self.joint_friction,
             joint_damping=self.joint_damping,
             armature=self.armature,
             gravity=self.gravity,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,20 +12,24 @@ from numpy.typing import ArrayLike, NDArray
 from exposim import _checks, _core
 from exposim._checks import Array
 from exposim.contact.contacts import Contact
-from exposim.contact.modes import MODES
 from exposim.contact.surfaces import Surface, surfaces_of
-from exposim.errors import ContactWarning, InvalidArgument, SimulationDiverged, StateMismatch
+from exposim.errors import ContactWarning, InvalidArgument, SetupWarning, SimulationDiverged
 from exposim.kernels import _contact_kernel
 from exposim.robots.robot import ContactPoint, Robot
 from exposim.simulation.advice import Advice, advise
+from exposim.simulation.clipping import Clipping
+from exposim.simulation.divergence import describe
+from exposim.simulation.inputs import Inputs
 from exposim.simulation.integrators import Expo, Integrator, LeavesToPaperExpo, PaperExpo
+from exposim.simulation.joint_advice import advise_joints
+from exposim.simulation.layout import Layout
+from exposim.simulation.mismatch import refuse_layout, refuse_state
 from exposim.simulation.profile import Profile
-from exposim.simulation.state import Layout, State
+from exposim.simulation.reset_checks import ResetChecks, look_at_step
+from exposim.simulation.state import State
 from exposim.simulation.step_info import Statistics, StepInfo
 from exposim.simulation.world import build_world, refuse_modal_for_other_materials, slots_for
 
-# Velocities beyond this [rad/s, m/s] count as divergence.
-MAX_VELOCITY: float = _core.MAX_VELOCITY
 # Steps below this [s] vanish beside the time, and in the divisions of a step.
 MIN_STEP: float = _core.MIN_STEP
 # Steps that one call can be asked for: what the core counts with.
@@ -48,6 +52,9 @@ class Simulator(LeavesToPaperExpo):
 
     Safe to share between threads; steps run without the interpreter lock. A forked child has a copy of its own, unless
     another thread was in the middle of a step when it was forked: that copy raises :class:`exposim.SimulatorBusy`.
+
+    Warns:
+        SetupWarning: Of a step of more than 0.1 s.
     """
 
     def __init__(
@@ -61,6 +68,19 @@ class Simulator(LeavesToPaperExpo):
         on_divergence: Literal["raise", "stop"] = "raise",
         profile: bool = False,
     ):
+        self._make(robot, ground, integrator, dt, slots, on_divergence, profile)
+        look_at_step(self._dt, stacklevel=2)
+
+    def _make(
+        self,
+        robot: Robot,
+        ground: Surface | Iterable[Surface] | None,
+        integrator: Integrator | None,
+        dt: float,
+        slots: int | None,
+        on_divergence: Literal["raise", "stop"],
+        profile: bool,
+    ) -> None:
         integrator = Expo() if integrator is None else integrator
         if not isinstance(robot, Robot):
             raise InvalidArgument(f"robot is a {type(robot).__name__}; give what exposim.load_robot returns")
@@ -74,15 +94,22 @@ class Simulator(LeavesToPaperExpo):
         self._slots = slots_for(self._surfaces) if slots is None else _checks.count("slots", slots)
         refuse_modal_for_other_materials(integrator, robot.contact_points, self._surfaces)
         scheme = integrator._build()
-        self._world = build_world(robot, self._surfaces, scheme, self._slots)
+        self._world = build_world(robot, self._surfaces, scheme, self._slots, self._dt)
         self._core = _core.Simulator(self._world, scheme, self._dt, self._on_divergence == "stop")
         self._contact_points = tuple(robot.contact_points[point] for point, _ in self._world.contacts)
-        self._layout = Layout(robot.nq, robot.nv, len(self._contact_points))
-        self._at_rest = np.zeros(robot.nv)
+        nv, contacts = robot.nv, len(self._contact_points)
+        self._at_rest = np.zeros(nv)
+        self._core.reset(robot._q0, self._at_rest)
+        frictions = self._world.tangent_size - 2 * nv - 3 * contacts
+        self._layout = Layout.of(robot.nq, nv, contacts, frictions, self._core.state.size)
+        self._laws = robot._joint_arrays()
+        self._inputs = Inputs(robot, self._laws.rest)
+        self._clipping = Clipping(robot, self._laws.effort)
+        self._watches_clipping = self._clipping.can_happen
         self._warned_of_overflow = False
         self._profile = _checks.flag("profile", profile)
         self._core.enable_profiler(self._profile)
-        self.reset()
+        self._reset_checks = ResetChecks(robot, self._surfaces, self._contact_points)
 
     # Moving.
 
@@ -92,20 +119,27 @@ class Simulator(LeavesToPaperExpo):
         Args:
             q: Configuration, (nq,); by default ``robot.q0``.
             v: Velocity, (nv,); by default at rest.
+
+        Warns:
+            SetupWarning: Once of each, in the first thousand resets: of joints far outside their limits, a base upside
+                down whose quaternion would be upright with w first, and contact points centimetres below the ground.
         """
         q = self._robot._q0 if q is None else q
         v = self._at_rest if v is None else v
         if not self._core.reset(q, v):  # no good ones: say so, or make them so; checked here only, for speed
             nv = self._robot.nv
-            self._core.reset(
-                self._robot.check_configuration(q), _checks.vector("v", v, nv, f"nv of {self._robot.name}")
-            )
+            q, v = self._robot.check_configuration(q), _checks.vector("v", v, nv, f"nv of {self._robot.name}")
+            self._core.reset(q, v)
+        if self._reset_checks.looks > 0:
+            self._reset_checks.look(q, self._core, stacklevel=2)
 
     def step(
         self,
         tau: ArrayLike | None = None,
         n: int = 1,
         *,
+        target: ArrayLike | None = None,
+        target_velocity: ArrayLike | None = None,
         wrenches: Mapping[str, ArrayLike] | None = None,
     ) -> None:
         """Takes n steps of dt with the input held.
@@ -114,8 +148,14 @@ class Simulator(LeavesToPaperExpo):
         whole number of steps, and no more are taken.
 
         Args:
-            tau: Joint torques [N·m or N]: nv entries, or one per actuated degree of freedom; by default zero.
+            tau: Joint torques [N·m or N]: nv entries, or one per actuated degree of freedom; by default zero. Of a
+                joint with a drive, what is added to what the drive does. Beyond a motor's effort limit it is clipped:
+                see ``info.saturated``.
             n: How many steps.
+            target: Where the drives shall be: nq entries, or one per actuated degree of freedom; by default
+                ``robot.q0``, whatever was given before. Entries of what has no drive are ignored.
+            target_velocity: How fast they shall be: nv entries, or one per actuated degree of freedom; by default at
+                rest.
             wrenches: External forces and torques, [N] and [N·m], by frame name: six numbers in world axes, acting
                 at the frame.
 
@@ -123,14 +163,26 @@ class Simulator(LeavesToPaperExpo):
             SimulatorBusy: If called by a surface that a step has called.
             SimulationDiverged: If a step leads to a state that is not finite, or to velocities beyond 1e5; the
                 simulator is then at the last good state.
+
+        Warns:
+            SetupWarning: Once, of a torque that is clipped.
         """
-        forces = () if wrenches is None else self._wrenches(wrenches)
-        outcome = self._core.step(tau, n, forces)
+        forces = () if wrenches is None else self._inputs.wrenches(wrenches)
+        if target is not None or target_velocity is not None:
+            target, target_velocity = self._inputs.target(target), self._inputs.target_velocity(target_velocity)
+        outcome = self._core.step(tau, n, forces, target, target_velocity)
         if outcome == -1:  # no array of floats, or no good one: say so, or make it one; checked here only, for speed
-            checked = None if tau is None else self._check_tau(tau)
-            outcome = self._core.step(checked, _checks.count("n", n, MOST_STEPS), forces)
+            tau = None if tau is None else self._inputs.tau(tau)
+            outcome = self._core.step(tau, _checks.count("n", n, MOST_STEPS), forces, target, target_velocity)
+        if self._watches_clipping and tau is not None and self._core.saturated:
+            self._report_clipping(tau)
         if outcome:
             self._report(outcome)
+
+    def _report_clipping(self, tau: ArrayLike) -> None:
+        if message := self._clipping.message(np.asarray(tau)):
+            self._watches_clipping = False
+            warnings.warn(message, SetupWarning, stacklevel=3)
 
     def _report(self, outcome: int | _core.Divergence) -> None:
         if self._core.statistics.overflows and not self._warned_of_overflow:
@@ -251,44 +303,29 @@ class Simulator(LeavesToPaperExpo):
         )
 
     @property
+    def torques(self) -> Array:
+        """What the motors gave, on average over the last step, after limits [N·m or N], one per actuated dof, (nu,)."""
+        return self._core.torques
+
+    @property
+    def limit_forces(self) -> Array:
+        """Of the position limits along every degree of freedom, now [N·m or N], (nv,); zero away from them."""
+        return self._core.limit_forces
+
+    @property
+    def friction_torques(self) -> Array:
+        """Of the dry friction of joints, now [N·m or N], (nv,)."""
+        return self._core.friction_torques
+
+    @property
     def info(self) -> StepInfo:
         """What the last step did; zeros after a reset."""
-        core, kernel, newton = self._core, self._core.kernel_info, self._core.newton_info
-        transitions, parts = core.transition_info, core.parts_info
-        return StepInfo(
-            kernel.products,
-            kernel.degree,
-            kernel.squarings,
-            kernel.error_bound,
-            core.lam_pr,
-            core.lam_pr2,
-            newton.iterations,
-            newton.converged,
-            newton.residual,
-            transitions.resolved,
-            transitions.micro_steps,
-            transitions.events,
-            transitions.limited,
-            parts.count,
-            parts.redone,
-            parts.turn,
-        )
+        return StepInfo.of(self._core, self._robot)
 
     @property
     def statistics(self) -> Statistics:
         """Of the steps since the last reset."""
-        found = self._core.statistics
-        mean = found.iterations / max(1, found.steps)
-        return Statistics(
-            found.steps,
-            mean,
-            found.max_iterations,
-            found.not_converged,
-            found.resolved,
-            found.limited,
-            found.parts,
-            found.overflows,
-        )
+        return Statistics.of(self._core)
 
     @property
     def profile(self) -> Profile:
@@ -296,11 +333,13 @@ class Simulator(LeavesToPaperExpo):
         return Profile.of(self._core.profile)
 
     def advise(self) -> Advice:
-        """How stiff the present contacts are, and which steps and kernel they ask for; print it."""
+        """How stiff the present contacts and the joints are, and which steps and kernel they ask for; print it."""
         core = self._core
         expo = self._integrator if isinstance(self._integrator, (Expo, PaperExpo)) else Expo()
-        info = core.try_kernel(_contact_kernel("auto", True, expo.tolerance)) if core.active.any() else None
-        return advise(np.asarray(core.contact_matrix()), self._dt, info)
+        A = np.asarray(core.contact_matrix())
+        info = core.try_kernel(_contact_kernel("auto", True, expo.tolerance)) if A.size else None
+        joints = advise_joints(self._robot, core.q, self._laws, self._integrator, self._dt)
+        return advise(A, int(np.count_nonzero(core.active)), self._dt, info, joints)
 
     def predict_forces(
         self, times: ArrayLike, tau: ArrayLike | None = None, *, wrenches: Mapping[str, ArrayLike] | None = None
@@ -312,7 +351,7 @@ class Simulator(LeavesToPaperExpo):
 
         Args:
             times: From now on [s], not negative, (nt,).
-            tau: Joint torques, as in :meth:`step`; by default zero.
+            tau: Joint torques, as in :meth:`step`; by default zero. Drives are told nothing else.
             wrenches: External forces and torques, as in :meth:`step`.
 
         Returns:
@@ -321,8 +360,8 @@ class Simulator(LeavesToPaperExpo):
         at = _checks.vector("times", times)
         for i, time in enumerate(at):
             _checks.number(f"times[{i}]", time, "[s]", least=0.0)
-        forces = [] if wrenches is None else self._wrenches(wrenches)
-        lam = self._core.predict_forces(at, None if tau is None else self._check_tau(tau), forces)
+        forces = [] if wrenches is None else self._inputs.wrenches(wrenches)
+        lam = self._core.predict_forces(at, None if tau is None else self._inputs.tau(tau), forces)
         return np.asarray(lam).reshape(len(at), self._layout.nc, 3)
 
     @property
@@ -346,36 +385,37 @@ class Simulator(LeavesToPaperExpo):
     @state.setter
     def state(self, state: State) -> None:
         if not (isinstance(state, State) and state.layout == self._layout and self._core.set_state(state._x)):
-            self._refuse_state(state)
+            refuse_state(state, self._layout, self._robot)
 
     def integrate(self, state: State, dx: ArrayLike) -> State:
-        """A state moved by a displacement: dq in the tangent space at q, dv, and three per contact that stretch it.
+        """A state moved by a displacement: dq in the tangent space at q, dv, and what stretches.
 
+        That is three per contact, and one per degree of freedom with dry friction.
         What contacts are doing stays as it is, mode and ``phi0``; one that is open has no stretch to change, and one
         with a surface is stretched in its tangent plane only.
         """
-        self._refuse_layout(state)
+        refuse_layout(state, self._layout, self._robot)
         size = self._world.tangent_size
-        displacement = _checks.vector("dx", dx, size, "2 nv, and three per contact")
+        displacement = _checks.vector("dx", dx, size, "2 nv, three per contact, one per dry friction")
         moved = self._core.plus(state._x, displacement)
         if moved is None:
             if self._world.minus(state._x, state._x) is None:
-                self._refuse_state(state)
+                refuse_state(state, self._layout, self._robot)
             raise InvalidArgument(
                 f"dx leads to no state; it has entries up to {np.abs(displacement).max():g}: give smaller"
             )
         return State._of(moved, self._layout)
 
     def difference(self, start: State, end: State) -> Array:
-        """The displacement from one state to another, as :meth:`integrate` takes it, (2 nv + 3 nc,).
+        """The displacement from one state to another, as :meth:`integrate` takes it, (2 nv + 3 nc + nf,).
 
         It says nothing of what contacts are doing: only between states of the same modes is it all of the difference.
         """
-        self._refuse_layout(start)
-        self._refuse_layout(end)
+        refuse_layout(start, self._layout, self._robot)
+        refuse_layout(end, self._layout, self._robot)
         dx = self._world.minus(end._x, start._x)
         if dx is None:
-            self._refuse_state(start if self._world.minus(start._x, start._x) is None else end)
+            refuse_state(start if self._world.minus(start._x, start._x) is None else end, self._layout, self._robot)
         return dx
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -395,63 +435,8 @@ class Simulator(LeavesToPaperExpo):
     def __repr__(self) -> str:
         return f"Simulator({self._robot.name!r}, {self._integrator!r}, dt={self._dt:g} s, t={self.t:g} s)"
 
-    # Details.
-
-    def _check_tau(self, tau: ArrayLike) -> Array:
-        nv, actuated = self._robot.nv, len(self._robot.actuated_dofs)
-        array = _checks.vector("tau", tau)
-        if array.size not in (nv, actuated):
-            raise InvalidArgument(
-                f"tau has {array.size} entries; give {nv} (one per degree of freedom) "
-                f"or {actuated} (one per actuated degree of freedom)"
-            )
-        return array
-
-    def _wrenches(self, wrenches: Mapping[str, ArrayLike]) -> list[_core.ExternalWrench]:
-        if not isinstance(wrenches, Mapping):
-            raise InvalidArgument(f"wrenches is {wrenches!r}; give a mapping from frame names to six numbers each")
-        result = []
-        for frame, wrench in wrenches.items():
-            joint, placement = self._robot.locate(frame)
-            w = _checks.vector(f"wrenches[{frame!r}]", wrench, 6, "force, then torque, in world axes")
-            result.append(_core.ExternalWrench(joint, placement.translation, w[:3], w[3:]))
-        return result
-
-    def _refuse_layout(self, state: State) -> None:
-        if not isinstance(state, State):
-            raise InvalidArgument(
-                f"state is a {type(state).__name__}; give what sim.state returned, or State.from_array(array)"
-            )
-        if state.layout != self._layout:
-            given, own = state.layout, self._layout
-            raise StateMismatch(
-                f"state has nq, nv = {(given.nq, given.nv)} and {given.nc} contacts; this simulator of "
-                f"{self._robot.name!r} has {(own.nq, own.nv)} and {own.nc}; restore it in a simulator of the same "
-                f"robot and ground"
-            )
-
-    def _refuse_state(self, state: State) -> NoReturn:
-        """Says what is wrong with a state that the core does not take."""
-        self._refuse_layout(state)
-        _checks.vector("state", state._x)
-        self._robot.check_configuration(state.q, "state.q", normalise=False)
-        raise StateMismatch(
-            f"state has contacts with surfaces {state.surface.tolist()} in modes {[MODES[m] for m in state.mode]} and "
-            f"stretches {state.stretch.tolist()}, which this simulator's cannot have (stretches are tangential); "
-            f"restore it in a simulator of the same robot and ground"
-        )
-
     def _describe(self, found: _core.Divergence) -> SimulationDiverged:
-        bad_q = ~np.isfinite(found.q)
-        bad_v = ~(np.abs(found.v) < MAX_VELOCITY)  # also true for NaN
-        joints = self._robot.joints_of(bad_q, bad_v)
-        advice = (
-            "take a smaller dt; if a light joint went first, lower its gains or joint damping, which are integrated "
-            "explicitly, or give it armature (robot.replace)"
-        )
-        if not isinstance(self._integrator, (Expo, PaperExpo)):
-            advice = f"{type(self._integrator).__name__} needs a smaller dt than {self._dt:g} s here, or take Expo()"
-        return SimulationDiverged(found.t, found.step, joints, State._of(found.start, self._layout), advice)
+        return describe(found, self._robot, self._layout, self._integrator, self._dt)
 
 
 def _restore(
@@ -465,15 +450,8 @@ def _restore(
     state: State,
     divergence: tuple[float, int, Array, Array, Array] | None,
 ) -> Simulator:
-    simulator = Simulator(
-        robot,
-        surfaces,
-        integrator,
-        dt,
-        slots=slots,
-        on_divergence=on_divergence,
-        profile=profile,
-    )
+    simulator: Simulator = Simulator.__new__(Simulator)
+    simulator._make(robot, surfaces, integrator, dt, slots, on_divergence, profile)  # what it warns of has been said
     simulator.state = state
     if divergence is not None:
         simulator._core.set_divergence(_core.Divergence(*divergence))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,10 @@ from exposim import _checks
 from exposim._checks import Array
 from exposim.contact.modes import MODES, OPEN, without_hold
 from exposim.errors import InvalidArgument
+from exposim.simulation.layout import Layout
 
-# What a state is made of, declared once: what the last axes of each field count, and its kind of number.
+# What a state is made of, declared once: what the last axes of each field count, and its kind of number. Contacts have
+# nc, degrees of freedom with dry friction nf, targets that may be on their way to motors nh.
 STATE_FIELDS: dict[str, tuple[tuple[str | int, ...], str]] = {
     "t": ((), "f"),
     "q": (("nq",), "f"),
@@ -22,22 +23,13 @@ STATE_FIELDS: dict[str, tuple[tuple[str | int, ...], str]] = {
     "mode": (("nc",), "i"),
     "phi0": (("nc",), "f"),
     "stretch": (("nc", 3), "f"),
+    "friction_stretch": (("nf",), "f"),
+    "friction_slips": (("nf",), "i"),
+    "commands": ((), "i"),
+    "command_t": (("nh",), "f"),
+    "command_target": (("nh", "nq"), "f"),
+    "command_velocity": (("nh", "nv"), "f"),
 }
-_MEMORY_SIZE = 6  # numbers of a contact: surface, mode, phi0, and three of the stretch
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Sizes of a state: of q and v, and the number of contacts."""
-
-    nq: int
-    nv: int
-    nc: int
-
-    @property
-    def size(self) -> int:
-        """Of the flat array: t, q, v, six numbers per contact, nq and nv."""
-        return 1 + self.nq + self.nv + _MEMORY_SIZE * self.nc + 2
 
 
 class State:
@@ -53,6 +45,12 @@ class State:
         mode: Per contact, what it is doing, (nc,): an index of ``MODES``, open, idle, sticking, slipping, bilateral.
         phi0: Per contact, the gap at which the normal spring is at rest [m], (nc,).
         stretch: Per contact, from the anchor to the point: tangential, or of a bilateral contact whole [m], (nc, 3).
+        friction_stretch: Per degree of freedom with dry friction, of the spring that holds it [rad or m], (nf,).
+        friction_slips: Per degree of freedom with dry friction, 1 if it slips, 0 if it sticks, (nf,).
+        commands: How many targets are on their way to drives with a delay.
+        command_t: When each of them was given [s], (nh,), one after the other; 0 behind the last.
+        command_target: What it was, (nh, nq).
+        command_velocity: And its velocity, (nh, nv).
     """
 
     __slots__ = ("_x", "layout")
@@ -69,15 +67,25 @@ class State:
         mode: ArrayLike = (),
         phi0: ArrayLike = (),
         stretch: ArrayLike = (),
+        friction_stretch: ArrayLike = (),
+        friction_slips: ArrayLike = (),
+        commands: int = 0,
+        command_t: ArrayLike = (),
+        command_target: ArrayLike = (),
+        command_velocity: ArrayLike = (),
     ):
         modes = _whole("state.mode", mode)
         q, v = _checks.vector("state.q", q), _checks.vector("state.v", v)
-        layout = Layout(q.size, v.size, modes.size)
+        stretches, times = (
+            _checks.vector("state.friction_stretch", friction_stretch),
+            _checks.vector("state.command_t", command_t),
+        )
+        layout = Layout(q.size, v.size, modes.size, stretches.size, times.size)
         x = np.empty(layout.size)
         x[0] = _checks.number("state.t", t, "[s]")
         x[1 : 1 + layout.nq] = q
         x[1 + layout.nq : 1 + layout.nq + layout.nv] = v
-        memory = _memory_of(x, layout)
+        memory = layout.memory(x)
         memory[:, 0] = _whole("state.surface", surface, layout.nc)
         memory[:, 1] = modes
         memory[:, 2] = _checks.vector("state.phi0", phi0, layout.nc, "one per contact")
@@ -85,6 +93,15 @@ class State:
             memory[:, 3:] = _checks.matrix("state.stretch", stretch, layout.nc, 3)
         if np.any((modes < 0) | (modes >= len(MODES))):
             raise InvalidArgument(f"state.mode is {mode!r}; give 0 to {len(MODES) - 1}: {', '.join(MODES)}")
+        grips = layout.grips(x)
+        grips[:, 0] = stretches
+        grips[:, 1] = _zeros_and_ones("state.friction_slips", friction_slips, layout.nf)
+        layout.command_count(x)[:] = _number_of_commands(commands, times)
+        if layout.nh:
+            kept = layout.commands(x)
+            kept[:, 0] = times
+            kept[:, 1 : 1 + layout.nq] = _checks.matrix("state.command_target", command_target, layout.nh, layout.nq)
+            kept[:, 1 + layout.nq :] = _checks.matrix("state.command_velocity", command_velocity, layout.nh, layout.nv)
         x[-2:] = layout.nq, layout.nv
         self._set(x, layout)
 
@@ -101,8 +118,14 @@ class State:
         object.__setattr__(self, "layout", layout)
 
     def to_array(self) -> Array:
-        """One flat array: t, q, v, of every contact surface, mode, phi0, stretch; last nq and nv."""
-        return np.array(self._x)
+        """One flat array: t, q, v, of every contact surface, mode, phi0, stretch; last nq and nv.
+
+        Of a robot with dry friction or delays, before nq and nv: of every dry friction stretch and whether it slips;
+        how many targets are on their way, and of each that may be its time, target and velocity; and after them how
+        many frictions, how many targets, and −1.
+        """
+        layout = self.layout
+        return np.append(self._x, layout.end) if layout.nf or layout.nh else self._x.copy()
 
     @classmethod
     def from_array(cls, array: ArrayLike) -> State:
@@ -114,22 +137,22 @@ class State:
         x = _checks.as_array("array", array)
         if not np.isfinite(x).all():
             _checks.finite("array", x)  # says where
-        nq, nv = (
-            (int(each) if 0 <= each < x.size else -1 for each in x[-2:]) if x.ndim == 1 and x.size > 3 else (-1, -1)
-        )
-        contacts, rest = divmod(x.size - 3 - nq - nv, _MEMORY_SIZE)
-        if nq < 0 or nv < 0 or contacts < 0 or rest or (nq, nv) != tuple(x[-2:]):
+        layout = Layout.said_by(x)
+        if layout is None:
             raise InvalidArgument(
                 f"array has shape {x.shape} and is no state; give what State.to_array returned, one state at a time"
             )
-        layout = Layout(nq, nv, contacts)
-        whole = _memory_of(x, layout)[:, :2]
+        x = x[: layout.size].copy()
+        whole = layout.memory(x)[:, :2]
         if np.any(whole != np.round(whole)) or np.any(np.abs(whole) > np.iinfo(np.int32).max):
             raise InvalidArgument(
                 "array has surfaces and modes that are no whole numbers; give what State.to_array returned"
             )
-        if contacts and (whole[:, 1].min() < 0 or whole[:, 1].max() >= len(MODES)):
+        if layout.nc and (whole[:, 1].min() < 0 or whole[:, 1].max() >= len(MODES)):
             raise InvalidArgument(f"array has modes {whole[:, 1]}; give 0 to {len(MODES) - 1}: {', '.join(MODES)}")
+        _zeros_and_ones("array, where frictions slip,", layout.grips(x)[:, 1], layout.nf)
+        for count in layout.command_count(x):
+            _number_of_commands(count, layout.commands(x)[:, 0])
         return cls._of(x, layout)
 
     def replace(self, **fields: Any) -> State:
@@ -161,32 +184,62 @@ class State:
     @property
     def surface(self) -> NDArray[np.int_]:
         """Per contact, which surface, (nc,); −1: none."""
-        return _memory_of(self._x, self.layout)[:, 0].astype(int)
+        return self.layout.memory(self._x)[:, 0].astype(int)
 
     @property
     def mode(self) -> NDArray[np.int_]:
         """Per contact, an index of ``MODES``, (nc,)."""
-        return _memory_of(self._x, self.layout)[:, 1].astype(int)
+        return self.layout.memory(self._x)[:, 1].astype(int)
 
     @property
     def phi0(self) -> Array:
         """Per contact, the gap at which the normal spring is at rest [m], (nc,)."""
-        return _memory_of(self._x, self.layout)[:, 2]
+        return self.layout.memory(self._x)[:, 2]
 
     @property
     def stretch(self) -> Array:
         """Per contact, from the anchor to the point [m], (nc, 3)."""
-        return _memory_of(self._x, self.layout)[:, 3:]
+        return self.layout.memory(self._x)[:, 3:]
 
     @property
     def active(self) -> NDArray[np.bool_]:
         """Per contact, whether it touches, (nc,)."""
-        return np.asarray(_memory_of(self._x, self.layout)[:, 1] != OPEN)
+        return np.asarray(self.layout.memory(self._x)[:, 1] != OPEN)
 
     @property
     def slipping(self) -> NDArray[np.bool_]:
         """Per contact, whether it slips, or has no force to hold it, (nc,)."""
-        return without_hold(_memory_of(self._x, self.layout)[:, 1])
+        return without_hold(self.layout.memory(self._x)[:, 1])
+
+    @property
+    def friction_stretch(self) -> Array:
+        """Per degree of freedom with dry friction, of the spring that holds it [rad or m], (nf,)."""
+        return self.layout.grips(self._x)[:, 0]
+
+    @property
+    def friction_slips(self) -> NDArray[np.int_]:
+        """Per degree of freedom with dry friction, 1 if it slips, 0 if it sticks, (nf,)."""
+        return self.layout.grips(self._x)[:, 1].astype(int)
+
+    @property
+    def commands(self) -> int:
+        """How many targets are on their way to drives with a delay."""
+        return int(self.layout.command_count(self._x)[0]) if self.layout.nh else 0
+
+    @property
+    def command_t(self) -> Array:
+        """When each target on its way was given [s], (nh,); 0 behind the last."""
+        return self.layout.commands(self._x)[:, 0]
+
+    @property
+    def command_target(self) -> Array:
+        """What it was, (nh, nq)."""
+        return self.layout.commands(self._x)[:, 1 : 1 + self.layout.nq]
+
+    @property
+    def command_velocity(self) -> Array:
+        """And its velocity, (nh, nv)."""
+        return self.layout.commands(self._x)[:, 1 + self.layout.nq :]
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a state does not change; state.replace({name}=...) gives a new one")
@@ -203,12 +256,26 @@ class State:
 
     def __repr__(self) -> str:
         modes = ", ".join(MODES[each] for each in self.mode)
-        return f"State(t={self.t:g} s, nq={self.layout.nq}, nv={self.layout.nv}, contacts: {modes or 'none'})"
+        slips = f", {self.friction_slips.sum()} of {self.layout.nf} joints with friction slip" if self.layout.nf else ""
+        return f"State(t={self.t:g} s, nq={self.layout.nq}, nv={self.layout.nv}, contacts: {modes or 'none'}{slips})"
 
 
-def _memory_of(x: Array, layout: Layout) -> Array:
-    first = 1 + layout.nq + layout.nv
-    return x[first : first + _MEMORY_SIZE * layout.nc].reshape(layout.nc, _MEMORY_SIZE)
+def _zeros_and_ones(name: str, value: ArrayLike, size: int) -> Array:
+    array = _checks.vector(name, value, size, "one per degree of freedom with dry friction")
+    if not np.isin(array, (0.0, 1.0)).all():
+        raise InvalidArgument(f"{name} is {value!r}; give 1 for what slips, 0 for what sticks")
+    return array
+
+
+def _number_of_commands(value: Any, times: Array) -> int:
+    """How many of the times count, which follow one another."""
+    number = _checks.number("state.commands", value, "")
+    if number != round(number) or not 0 <= number <= times.size:
+        raise InvalidArgument(f"state.commands is {value!r}; give a whole number from 0 to {times.size}")
+    count = int(number)
+    if np.any(np.diff(times[:count]) <= 0.0):
+        raise InvalidArgument(f"state.command_t is {times[:count]}; give times that follow one another")
+    return count
 
 
 def _whole(name: str, value: ArrayLike, size: int | None = None) -> NDArray[np.int_]:

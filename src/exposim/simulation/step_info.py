@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from exposim import _core
 from exposim._checks import Array
+from exposim.robots.robot import Robot
+from exposim.simulation.joint_names import names_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,9 +32,12 @@ class StepInfo:
         events: Landings, lift-offs, slips and sticks that were located within the step.
         limited: More of them happened than are located in one step; the rest took effect up to a micro-step late.
         parts: In which the step was taken, so that no body turns by more than ``max_turn`` in one of them.
-        redone: Parts that turned out to be too long, or to have missed a landing, and were taken again.
+        redone: How often a part was taken again: it was too long, missed a landing, or led a motor or dry friction to
+            something else than it was taken for.
         turn: Largest angle by which a body turned within a part [rad]; above ``max_turn`` where the most parts were
             not enough.
+        saturated: Names of the joints whose motors were asked for more than they can give.
+        limits: Names of the joints that were pushed back by their position limits.
     """
 
     products: int
@@ -48,6 +56,33 @@ class StepInfo:
     parts: int
     redone: int
     turn: float
+    saturated: tuple[str, ...]
+    limits: tuple[str, ...]
+
+    @classmethod
+    def of(cls, core: _core.Simulator, robot: Robot) -> StepInfo:
+        """Of a simulator's last step."""
+        kernel, newton, transitions, parts = core.kernel_info, core.newton_info, core.transition_info, core.parts_info
+        return cls(
+            kernel.products,
+            kernel.degree,
+            kernel.squarings,
+            kernel.error_bound,
+            core.lam_pr,
+            core.lam_pr2,
+            newton.iterations,
+            newton.converged,
+            newton.residual,
+            transitions.resolved,
+            transitions.micro_steps,
+            transitions.events,
+            transitions.limited,
+            parts.count,
+            parts.redone,
+            parts.turn,
+            names_of(robot, core.saturated),
+            names_of(robot, np.flatnonzero(core.mean_limit_forces)),
+        )
 
 
 @dataclass(frozen=True)
@@ -73,3 +108,19 @@ class Statistics:
     limited: int
     parts: int
     overflows: int
+
+    @classmethod
+    def of(cls, core: _core.Simulator) -> Statistics:
+        """Of a simulator."""
+        found = core.statistics
+        mean = found.iterations / max(1, found.steps)
+        return cls(
+            found.steps,
+            mean,
+            found.max_iterations,
+            found.not_converged,
+            found.resolved,
+            found.limited,
+            found.parts,
+            found.overflows,
+        )

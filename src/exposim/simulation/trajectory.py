@@ -28,18 +28,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FORMAT = "exposim trajectory"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 # Array by array: what its last axes count, and its kind of number. Those of a state, and what is read beside it.
 ARRAYS: dict[str, tuple[tuple[str | int, ...], str]] = {
     **STATE_FIELDS,
     "tau": (("nu",), "f"),
+    "torque": (("nu",), "f"),
     "position": (("nc", 3), "f"),
     "normal": (("nc", 3), "f"),
     "force": (("nc", 3), "f"),
 }
 _MEMORY = "memory/"  # before the names of arrays that a controller remembers
-MOST_HEADER_BYTES = 2**24  # four to a character; a run of Romeo has 27 kB
+MOST_HEADER_BYTES = 2**24  # four to a character; a run of Romeo has 32 kB
 
 R = TypeVar("R", bound=Record)
 
@@ -65,7 +66,9 @@ class Trajectory:
         q: Configurations, (n, nq).
         v: Velocities, (n, nv).
         tau: Torques of the actuated joints held from each instant on [N·m or N], (n, nu); at the last instant,
-            those that led to it.
+            those that led to it. Of drives, what is added to what they do.
+        torque: Of the motors, after limits, on average over the step that led to each instant [N·m or N], (n, nu); zero
+            at the first.
         position: Of the contact points in the world [m], (n, nc, 3).
         normal: Of the surfaces there, (n, nc, 3); z where a contact has none.
         force: On the robot in the world [N], (n, nc, 3).
@@ -73,6 +76,12 @@ class Trajectory:
         mode: What each contact is doing, (n, nc): open, idle, sticking, slipping, bilateral.
         phi0: Gap at which the normal spring of each contact is at rest [m], (n, nc).
         stretch: From each contact's anchor to the point [m], (n, nc, 3).
+        friction_stretch: Per degree of freedom with dry friction, of the spring that holds it [rad or m], (n, nf).
+        friction_slips: Whether each of them slips, 1 or 0, (n, nf).
+        commands: How many targets are on their way to drives with a delay, (n,).
+        command_t: When each of them was given [s], (n, nh).
+        command_target: What it was, (n, nh, nq).
+        command_velocity: And its velocity, (n, nh, nv).
         header: Plain data: ``settings`` of the run, names of all columns, ``outcome``, version of exposim.
         memory: What the controller remembers at the end, by name.
     """
@@ -81,6 +90,7 @@ class Trajectory:
     q: Array
     v: Array
     tau: Array
+    torque: Array
     position: Array
     normal: Array
     force: Array
@@ -88,6 +98,12 @@ class Trajectory:
     mode: NDArray[np.int_]
     phi0: Array
     stretch: Array
+    friction_stretch: Array
+    friction_slips: NDArray[np.int_]
+    commands: NDArray[np.int_]
+    command_t: Array
+    command_target: Array
+    command_velocity: Array
 
     def __init__(
         self,
@@ -171,12 +187,13 @@ class Trajectory:
             raise UnreadableFile(f"{self.file} is damaged: instant {i}: {error}") from None
 
     def to_dataframe(self) -> pd.DataFrame:
-        """One row per instant, one named column per number; what contacts remember is left out."""
+        """One row per instant, one named column per number; what contacts and joints remember is left out."""
         pd = load("pandas")
         names = self.columns.describe()
         columns: dict[str, Any] = {"t": self.t}
-        for array, prefix in (("q", "q_"), ("v", "v_"), ("tau", "tau_")):
-            columns |= {prefix + name: self._arrays[array][:, i] for i, name in enumerate(names[array])}
+        for array, prefix in (("q", "q_"), ("v", "v_"), ("tau", "tau_"), ("torque", "torque_")):
+            entries = names["tau" if array == "torque" else array]
+            columns |= {prefix + name: self._arrays[array][:, i] for i, name in enumerate(entries)}
         for c, contact in enumerate(_labels(self.contacts)):
             for array, prefix in (("position", ""), ("force", "f")):
                 columns |= {f"{contact}_{prefix}{axis}": self._arrays[array][:, c, k] for k, axis in enumerate("xyz")}
@@ -282,10 +299,11 @@ def _check_sizes(arrays: Mapping[str, _Array], header: Mapping[str, Any], prefix
         _ = [header["settings"][f.name] for f in fields(RunSettings)]  # which are built when they are looked at
     except Exception:  # the header may hold anything that JSON can
         raise UnreadableFile(f"{prefix}its header lacks the settings or the names of the columns") from None
-    sizes = {"nq": len(columns.q), "nv": len(columns.v), "nu": len(columns.tau), "nc": len(contacts)}
+    sizes = {"nq": len(columns.q), "nv": len(columns.v), "nu": len(columns.tau), "nf": len(columns.friction)}
     if missing := ARRAYS.keys() - arrays.keys():
         raise UnreadableFile(f"{prefix}it has no {', '.join(sorted(missing))}")
     instants = arrays["t"].shape[:1]
+    sizes |= {"nc": len(contacts), "nh": sum(arrays["command_t"].shape[1:2])}
     for name, (axes, kind) in ARRAYS.items():
         wanted = (*instants, *(axis if isinstance(axis, int) else sizes[axis] for axis in axes))
         shape, dtype = arrays[name].shape, arrays[name].dtype

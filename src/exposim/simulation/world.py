@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from exposim import _core
@@ -28,7 +30,9 @@ def material_of(point: ContactPoint, surface: Surface | None) -> Material:
     return point.material or (surface.material if surface else Material())
 
 
-def build_world(robot: Robot, surfaces: tuple[Surface, ...], integrator: _core.Integrator, slots: int) -> _core.World:
+def build_world(
+    robot: Robot, surfaces: tuple[Surface, ...], integrator: _core.Integrator, slots: int, dt: float
+) -> _core.World:
     """The world that the core takes; which law a material stands for is the integrator's to say."""
     points = []
     for point in robot.contact_points:
@@ -39,7 +43,10 @@ def build_world(robot: Robot, surfaces: tuple[Surface, ...], integrator: _core.I
             law = point.material._law(integrator)
         points.append(_core.Point(point.bilateral, law, None if point.anchor is None else np.array(point.anchor)))
     grounds = [(surface._build(), surface.material._law(integrator)) for surface in surfaces]
-    return _core.World(robot._core, points, grounds, [], slots)
+    arrays = robot._joint_arrays()
+    delay = float(arrays.delay.max(initial=0.0))
+    history = 0 if delay == 0.0 else math.ceil(delay / dt) + 2  # a target given in every step, and the one before
+    return _core.World(robot._core, points, grounds, [], slots, robot._joint_laws(), history)
 
 
 def refuse_modal_for_other_materials(

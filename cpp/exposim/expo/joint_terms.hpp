@@ -1,0 +1,116 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "exposim/contact/strands.hpp"
+#include "exposim/expo/resolver.hpp"
+#include "exposim/expo/system.hpp"
+#include "exposim/joints/dof_forces.hpp"
+#include "exposim/robot/input.hpp"
+#include "exposim/robot/robot_data.hpp"
+#include "exposim/stiff/laws/followed_servo.hpp"
+#include "exposim/world.hpp"
+
+namespace exposim {
+
+/// Servos, dampers and dry friction along the degrees of freedom, as what they do to the inertia over a step.
+///
+/// Along one of inertia I with spring K and damper D, a constant force f gives the mean acceleration over h
+///
+///   ā = (f − K (x + Θ v) − D v) / (I + X),    X = I (h/G − 1),  Θ = G1/G              (exponentially fitted)
+///
+/// with the oscillator's G, G1 (kernels/oscillator.hpp): exact, however stiff. The robot gets M + diag(X) and those
+/// forces; I is 1/(M⁻¹)ᵢᵢ. What carries nothing that touches moves by what follows for q: Δq = a v + b v⁺. Where
+/// fitting would not be stable, it is mixed with rules that are (docs/theory.md).
+///
+/// Where contacts change within the step, a drive that reacts fast is better followed with them than by its mean: it
+/// becomes a strand along its coordinate (follow), and adds nothing to the inertia.
+///
+/// Each is linear over a step: a motor within its bounds, or on one; friction that sticks, or slips one way. What a
+/// step turns out to be is compared with what it was taken for (settle), and taken again where it was not.
+class JointTerms {
+ public:
+  /// At the start of a step of h.
+  /// @param strands that touch, or may: degrees of freedom that move them go with them.
+  void begin(const World& world, const State& state, const Input& input, const StrandList& strands, double h);
+  /// Nothing is followed.
+  void start_over();
+  /// Fits to the M of the last update_terms(), and factors M + diag(X).
+  void fit(RobotData& data);
+  /// Changes the displacement of a step, h v + h²/2 v̇, where it is another.
+  void displace(const Eigen::Ref<const Eigen::VectorXd>& dv, Eigen::VectorXd& dq) const;
+  /// Forces along all degrees of freedom that go with that.
+  const Eigen::VectorXd& force() const { return force_; }
+
+  /// Lets drives that react within the step, and that move what touches, be followed with it from the next fit() on.
+  void follow(const World& world, const StiffSystem& system, StrandList& strands);
+  /// What became of those that were followed: the averages of a step.
+  void take_followed(const Resolver& resolver);
+
+  /// Compares what a step led to with what motors and friction were taken for.
+  /// @return whether some are taken for something else now, so that the step is to be taken again.
+  /// @param round how often that has happened in this step.
+  bool settle(const Eigen::VectorXd& v_next, int round);
+  /// What the step leaves behind, for the v_next given to settle().
+  void end(Motors& motors, State& next) const;
+
+ private:
+  enum class Pull : unsigned char { kServo, kTop, kBottom };  ///< of a motor: within its bounds, or at one
+  enum class Bound : unsigned char { kFlat, kLine, kNone };   ///< where it has its effort, less, nothing left
+  /// Of dry friction: sticking, slipping, coming to rest within the step, or slipping back in it.
+  enum class Hold : unsigned char { kNone, kSticking, kForwards, kBackwards, kStopping, kTurning };
+
+  /// A linear law: τ = constant − K x − D v.
+  struct Linear {
+    double constant = 0.0, K = 0.0, D = 0.0;
+  };
+  struct Track {
+    Eigen::Index dof;
+    const DofLaw* law;
+    Pull pull;
+    Bound bound;
+    Hold hold;
+    int changes;             ///< of pull, since the start
+    bool final;              ///< friction is not to change any more
+    double stops_after;      ///< where it comes to rest [s]
+    bool turns_forwards;     ///< from there on
+    double stretched;        ///< force of the stretch that friction has at the start
+    Linear motor, friction;  ///< x counted from the start
+    double K, D;             ///< of all together
+    bool loaded;             ///< it moves something that touches, or may
+    double I, X, Theta;
+    double at_start, at_end;  ///< Δq = at_start v + at_end v⁺ [s]
+    double v;                 ///< at the start
+    double x_mean, v_mean;
+    std::size_t strand;  ///< by which it is followed, or kNone
+
+    double mean(const Linear& linear) const { return linear.constant - linear.K * x_mean - linear.D * v_mean; }
+  };
+
+  static Linear on_bound(const Track& track);
+  /// How a motor at its bound is bounded at a velocity.
+  static Bound bound_at(const Track& track, double v);
+  Linear servo(const Track& track) const;
+  void linearise(Track& track) const;
+  /// X and Θ of a track with a spring or damper, whose inertia is I. @return by how much the inertia falls short of
+  /// what is certainly stable, relative to I.
+  double fit(Track& track, double I) const;
+  /// Takes a motor to be at a bound that is asked for more at the start.
+  void guess_pull(Track& track) const;
+  bool settle_motor(Track& track, double v_next, bool may_release) const;
+  bool settle_friction(Track& track, double v_next) const;
+  /// Torque that it takes to bring a joint to rest, beside what its motor and damper do.
+  double stopping(const Track& track, double v_next) const;
+
+  std::vector<Track> tracks_;
+  std::vector<FollowedServo> followed_;
+  std::vector<unsigned char> at_bound_;  // of motors that only pass on what they are told
+  std::vector<double> shortfalls_;
+  std::vector<unsigned char> loaded_;  // of all degrees of freedom
+  Eigen::VectorXd error_, force_, added_, tau_;
+  Eigen::VectorXd target_velocity_;
+  double h_ = 0.0;
+};
+
+}  // namespace exposim

@@ -1,0 +1,83 @@
+#include "exposim/robot/tree_factor.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace exposim {
+
+using Eigen::Index;
+
+TreeFactor::TreeFactor(const std::vector<int>& parents) : inverse_D_(parents.size()), y_(parents.size()) {
+  for (int k = 0; k < static_cast<int>(parents.size()); ++k) {
+    const std::size_t first = above_.size();
+    for (int i = k; i >= 0; i = parents[static_cast<std::size_t>(i)]) above_.push_back(i);
+    columns_.push_back({first, static_cast<int>(above_.size() - first)});
+  }
+  packed_.resize(above_.size());
+}
+
+void TreeFactor::load(const Eigen::MatrixXd& M) {
+  for (std::size_t k = 0; k < columns_.size(); ++k) {
+    const auto [first, size] = columns_[k];
+    const double* const column = M.data() + static_cast<Index>(k) * M.rows();
+    const int* const above = above_.data() + first;
+    double* const packed = packed_.data() + first;
+    for (int q = 0; q < size; ++q) packed[q] = column[above[q]];
+  }
+}
+
+void TreeFactor::factor(const Eigen::MatrixXd& M) {
+  load(M);
+  factor_packed();
+}
+
+void TreeFactor::factor(const Eigen::MatrixXd& M, const Eigen::VectorXd& added) {
+  load(M);
+  for (std::size_t k = 0; k < columns_.size(); ++k) packed_[columns_[k].first] += added(static_cast<Index>(k));
+  factor_packed();
+}
+
+void TreeFactor::factor_packed() {
+  for (std::size_t k = columns_.size(); k-- > 0;) {
+    const auto [first, size] = columns_[k];
+    const int* const above = above_.data() + first;
+    double* const own = packed_.data() + first;
+    const double inverse = inverse_D_[k] = 1.0 / own[0];
+    for (int p = 1; p < size; ++p) {
+      const double factor = own[p] * inverse;
+      double* const ancestor = packed_.data() + columns_[static_cast<std::size_t>(above[p])].first;
+      for (int r = 0; r < size - p; ++r) ancestor[r] -= factor * own[p + r];
+    }
+    for (int p = 1; p < size; ++p) own[p] *= inverse;
+  }
+}
+
+void TreeFactor::expand(Eigen::MatrixXd& U, Eigen::VectorXd& inverse_root_D) const {
+  for (std::size_t k = 0; k < columns_.size(); ++k) {
+    const auto [first, size] = columns_[k];
+    double* const column = U.data() + static_cast<Index>(k) * U.rows();
+    for (int q = 1; q < size; ++q) {
+      const std::size_t at = first + static_cast<std::size_t>(q);
+      column[above_[at]] = packed_[at];
+    }
+    inverse_root_D(static_cast<Index>(k)) = std::sqrt(inverse_D_[k]);
+  }
+}
+
+double TreeFactor::felt(Index dof) const {
+  const auto [first, size] = columns_[static_cast<std::size_t>(dof)];
+  double* const y = y_.data();  // U⁻¹e, at dof and its ancestors
+  y[0] = 1.0;
+  std::fill(y + 1, y + size, 0.0);
+  double inverse = 0.0;
+  for (int p = 0; p < size; ++p) {
+    const auto k = static_cast<std::size_t>(above_[first + static_cast<std::size_t>(p)]);
+    const double yp = y[p];
+    inverse += yp * yp * inverse_D_[k];
+    const double* const column = packed_.data() + columns_[k].first;
+    for (int r = 1; r < size - p; ++r) y[p + r] -= column[r] * yp;
+  }
+  return 1.0 / inverse;
+}
+
+}  // namespace exposim

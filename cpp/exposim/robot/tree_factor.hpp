@@ -1,0 +1,41 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+namespace exposim {
+
+/// M = U D Uᵀ of a matrix with the sparsity of a tree, U with ones on its diagonal: column k has entries at k and at
+/// the degrees of freedom that carry it, and these are kept side by side. What is above an ancestor is the end of what
+/// is above k, so that all loops run over neighbours.
+class TreeFactor {
+ public:
+  TreeFactor() = default;
+  /// @param parents of every degree of freedom, −1 for none; each before what it carries.
+  explicit TreeFactor(const std::vector<int>& parents);
+
+  /// Factors M, or M + diag(added); of M the entries above the diagonal and on it count.
+  void factor(const Eigen::MatrixXd& M);
+  void factor(const Eigen::MatrixXd& M, const Eigen::VectorXd& added);
+
+  /// The factors as dense ones; entries of U outside the tree, on its diagonal and below are left alone.
+  void expand(Eigen::MatrixXd& U, Eigen::VectorXd& inverse_root_D) const;
+  /// 1/(M⁻¹)ᵢᵢ
+  double felt(Eigen::Index dof) const;
+
+ private:
+  struct Column {
+    std::size_t first;  ///< in packed_ and above_: k itself, then its ancestors upwards
+    int size;
+  };
+
+  void load(const Eigen::MatrixXd& M);
+  void factor_packed();
+
+  std::vector<Column> columns_;
+  std::vector<int> above_;
+  std::vector<double> packed_, inverse_D_;
+  mutable std::vector<double> y_;
+};
+
+}  // namespace exposim

@@ -1,0 +1,144 @@
+"""What users say of a robot's joints: checked, and found by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike
+
+from exposim import _checks
+from exposim.errors import InvalidArgument, did_you_mean
+from exposim.robots.joints import Drive, DryFriction, JointLimits
+from exposim.robots.models import dofs_of, joint_names
+
+# What drives= and joint_friction= take.
+Drives = Drive | Mapping[str, Drive | None] | bool
+Friction = ArrayLike | DryFriction | Sequence[DryFriction] | Mapping[str, float | DryFriction]
+# What joint_damping= and armature= take.
+PerDof = ArrayLike | Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class JointSettings:
+    """What a robot says of its joints beside its model.
+
+    Args:
+        drives: By the names of the joints that have one.
+        limits: How hard the stops are; ``None`` where there are none.
+        effort_limits: Whether the torque limits that the model states hold.
+        friction: Of every degree of freedom.
+    """
+
+    drives: Mapping[str, Drive]
+    limits: JointLimits | None
+    effort_limits: bool
+    friction: tuple[DryFriction, ...]
+
+
+def checked_actuated_joints(names: Sequence[str] | None, model: pin.Model, robot_name: str) -> tuple[str, ...]:
+    """Names of joints, once each; by default of all but a floating base."""
+    if names is None:
+        return tuple(joint_names(model))
+    movable = list(model.names)[1:]
+    names = _checks.several("actuated_joints", names, "a list of names of joints")
+    for name in names:
+        if not isinstance(name, str) or name not in movable:
+            near = did_you_mean(str(name), movable)
+            raise InvalidArgument(f"actuated_joints has {name!r}, which is no joint of {robot_name!r}{near}")
+        if names.count(name) > 1:
+            raise InvalidArgument(f"actuated_joints has {name!r} more than once; give each joint once")
+    return names
+
+
+def matching(what: str, pattern: object, names: Sequence[str], robot_name: str, kind: str = "joint") -> list[str]:
+    """The joints that a name or glob stands for."""
+    if isinstance(pattern, str):
+        found = [pattern] if pattern in names else [name for name in names if fnmatchcase(name, pattern)]
+        if found:
+            return found
+    near = did_you_mean(str(pattern), names)
+    raise InvalidArgument(
+        f"{what} has {pattern!r}, which is no {kind} of {robot_name!r}"
+        f"{near or '; give names of joints, or globs like *_knee'}"
+    )
+
+
+def changed_drives(
+    given: Drives, present: Mapping[str, Drive], actuated: Sequence[str], robot_name: str
+) -> dict[str, Drive]:
+    """One for all actuated joints, or by names and globs, of which later ones go before; nothing removes all."""
+    if given is False or (isinstance(given, Mapping) and not given):
+        return {}
+    if not isinstance(given, (Drive, Mapping)):
+        raise InvalidArgument(
+            f"drives is {given!r}; give an exposim.Drive, a mapping from names or globs of joints to drives, or False"
+        )
+    if not actuated:
+        raise InvalidArgument(f"drives are for actuated joints, and {robot_name!r} has none; leave them out")
+    if isinstance(given, Drive):
+        return dict.fromkeys(actuated, given)
+    drives = dict(present)
+    for pattern, drive in given.items():
+        if drive is None:  # also of a joint that is not actuated any more
+            names = matching(
+                "drives", pattern, list(dict.fromkeys([*actuated, *present])), robot_name, "actuated joint"
+            )
+            drives = {name: each for name, each in drives.items() if name not in names}
+        elif isinstance(drive, Drive):
+            drives |= dict.fromkeys(matching("drives", pattern, actuated, robot_name, "actuated joint"), drive)
+        else:
+            raise InvalidArgument(f"drives has {drive!r} for {pattern!r}; give an exposim.Drive, or None for no drive")
+    return drives
+
+
+def checked_limits(given: Any) -> JointLimits | None:
+    """From True, False or a JointLimits."""
+    if isinstance(given, JointLimits):
+        return given
+    if isinstance(given, (bool, np.bool_)):
+        return JointLimits() if given else None
+    raise InvalidArgument(f"joint_limits is {given!r}; give True, False or an exposim.JointLimits")
+
+
+def per_dof(
+    name: str, given: Any, present: Sequence[Any], model: pin.Model, actuated: Sequence[str], robot_name: str
+) -> list[Any]:
+    """What is given in place of what is present: nv entries, by names and globs, or one for all actuated joints.
+
+    Entries are numbers of at least zero; where there are DryFrictions at present, also such.
+    """
+    is_friction = name == "joint_friction"
+
+    def one(label: str, value: Any) -> Any:
+        if is_friction and isinstance(value, DryFriction):
+            return value
+        number = _checks.number(label, value, "", least=0.0)
+        return DryFriction(number) if is_friction else number
+
+    if isinstance(given, Mapping):
+        if not given:
+            raise InvalidArgument(f"{name} is {given!r}; give values by names or globs of joints")
+        changes = [
+            (joint, one(f"{name}[{pattern!r}]", value))
+            for pattern, value in given.items()
+            for joint in matching(name, pattern, joint_names(model), robot_name)
+        ]
+    elif isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, (str, bytes)):
+        if not (is_friction and all(isinstance(each, DryFriction) for each in given)):
+            given = _checks.vector(name, given, model.nv, f"nv of {robot_name}, or one number")
+        elif len(given) != model.nv:
+            raise InvalidArgument(f"{name} has {len(given)} entries; give {model.nv} (nv of {robot_name})")
+        return [one(f"{name}[{i}]", each) for i, each in enumerate(given)]
+    else:
+        value = one(name, given)
+        changes = [(joint, value) for joint in actuated]
+    result = list(present)
+    for joint, value in changes:
+        dofs = dofs_of(model, joint)
+        result[dofs] = [value] * (dofs.stop - dofs.start)
+    return result
