@@ -22,6 +22,11 @@ def moving(case: str) -> tuple[xs.Simulator, np.ndarray]:
     sim = xs.Simulator(robot, xs.HalfSpace(xs.Material(friction=0.1 if doing == "slipping" else 1.0)), dt=1e-3)
     v = np.r_[np.zeros(6), 0.05 * np.sin(np.arange(robot.nv - 6))]
     sim.reset(robot.q0, np.r_[2.0, 1.0, np.zeros(robot.nv - 2)] if doing == "slipping" else v)
+    if doing == "driven":  # the same torques, given by drives
+        sim = xs.Simulator(robot.replace(drives=xs.Drive(*gains)), xs.HalfSpace(xs.Material(friction=1.0)), dt=1e-3)
+        sim.reset(robot.q0, v)
+        sim.step(n=20)
+        return sim, np.zeros(len(robot.actuated_dofs))
     controller = xs.controllers.PD(robot, *gains)
     for _ in range(10):
         sim.step(controller(sim.t, sim.state), n=2)
@@ -47,7 +52,7 @@ def count(case: str, steps: int) -> int:
 
 
 def main() -> None:
-    for case in ("solo12 standing", "solo12 slipping", "romeo standing"):
+    for case in ("solo12 standing", "solo12 driven", "solo12 slipping", "romeo standing", "romeo driven"):
         per_step = (count(case, MANY) - count(case, FEW)) / (MANY - FEW)
         print(f"{case:20} {per_step:10.0f} instructions per step")
 

@@ -23,8 +23,8 @@ INTEGRATORS = {
 }
 
 
-def mujoco_model(robot: xs.Robot, integrator: int, dt: float) -> mujoco.MjModel:
-    """The robot as a MuJoCo model."""
+def mujoco_spec(robot: xs.Robot, integrator: int, dt: float) -> mujoco.MjSpec:
+    """The robot for MuJoCo, yet to be compiled."""
     root = ElementTree.parse(robot.source).getroot()
     for link in root.iter("link"):
         for shape in [*link.findall("visual"), *link.findall("collision")]:
@@ -60,14 +60,14 @@ def mujoco_model(robot: xs.Robot, integrator: int, dt: float) -> mujoco.MjModel:
         for geom in body.geoms:
             is_plane = geom.type == mujoco.mjtGeom.mjGEOM_PLANE
             geom.contype, geom.conaffinity = (1, 0) if is_plane else (0, 1)
-    return spec.compile()
+    return spec
 
 
 class MujocoSteps:
     """Times the steps of a robot that squats a little, after it has settled."""
 
     def __init__(self, robot: xs.Robot, integrator: int, dt: float, settling: int = 500):
-        self._model = mujoco_model(robot, integrator, dt)
+        self._model = mujoco_spec(robot, integrator, dt).compile()
         self._data = mujoco.MjData(self._model)
         assert (self._model.nq, self._model.nv) == (robot.nq, robot.nv)
         self._posture = np.zeros(robot.nq)
