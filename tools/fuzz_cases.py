@@ -206,6 +206,54 @@ def contact_point(rng: Rng, robot: xs.Robot) -> xs.ContactPoint:
     )
 
 
+def drive(rng: Rng) -> xs.Drive:
+    """Of any gains."""
+    return xs.Drive(
+        number(rng, 50.0),
+        number(rng, 1.0),
+        **some(
+            rng,
+            effort=lambda: number(rng, 20.0),
+            velocity=lambda: number(rng, 30.0),
+            delay=lambda: number(rng, 0.01),
+        ),
+    )
+
+
+def joint_friction(rng: Rng) -> Any:
+    """A number, or all that there is to say."""
+    if rng.random() < 0.3:
+        return number(rng, 0.1)
+    return xs.DryFriction(
+        number(rng, 0.1),
+        **some(
+            rng,
+            static=lambda: number(rng, 0.2),
+            stiffness=lambda: number(rng, 100.0),
+            damping=lambda: number(rng, 0.1),
+        ),
+    )
+
+
+def joints(rng: Rng, robot: xs.Robot) -> dict[str, Any]:
+    """What replace() takes of joints."""
+    name = one_of(rng, (*robot.joints, "*", one_of(rng, ("nothing*", 3, None))))
+    return some(
+        rng,
+        drives=lambda: one_of(rng, (drive(rng), {name: drive(rng)}, {name: None}, one_of(rng, ODD))),
+        joint_friction=lambda: one_of(rng, (joint_friction(rng), {name: joint_friction(rng)}, one_of(rng, ODD))),
+        joint_limits=lambda: one_of(
+            rng,
+            (
+                False,
+                xs.JointLimits(**some(rng, stiffness=lambda: number(rng, 1e3), damping=lambda: number(rng, 3.0))),
+                one_of(rng, ODD),
+            ),
+        ),
+        effort_limits=lambda: one_of(rng, (True, False, one_of(rng, ODD))),
+    )
+
+
 def robot_of(rng: Rng) -> xs.Robot:
     """A known one, or what can be made of it."""
     robot = known(one_of(rng, ("solo12", "solo12", "go2", "romeo")))
@@ -220,7 +268,8 @@ def robot_of(rng: Rng) -> xs.Robot:
             contact_points=lambda: [contact_point(rng, robot) for _ in range(rng.integers(5))],
             q0=lambda: array(rng, robot.q0),
             actuated_joints=lambda: one_of(rng, (robot.actuated_joints[:3], one_of(rng, ODD))),
-        )
+        ),
+        **joints(rng, robot),
     )
 
 
@@ -336,13 +385,18 @@ def act(rng: Rng, sim: xs.Simulator) -> None:
     tau = one_of(rng, (None, array(rng, np.ones(robot.nv)), array(rng, np.ones(len(robot.actuated_dofs)))))
     way = rng.integers(9)
     if way < 3:
-        sim.step(tau, steps(rng), wrenches=wrenches)
+        targets = some(
+            rng,
+            target=lambda: array(rng, one_of(rng, (robot.q0, np.zeros(len(robot.actuated_dofs))))),
+            target_velocity=lambda: array(rng, np.zeros(one_of(rng, (robot.nv, len(robot.actuated_dofs))))),
+        )
+        sim.step(tau, steps(rng), wrenches=wrenches, **targets)
     elif way == 3:
         sim.reset(one_of(rng, (None, array(rng, robot.q0))), one_of(rng, (None, array(rng, np.zeros(robot.nv)))))
     elif way == 4:
         sim.state = xs.State.from_array(array(rng, state.to_array()))
     elif way == 5:
-        name = one_of(rng, ("t", "q", "v", "surface", "mode", "phi0", "stretch", one_of(rng, ODD)))
+        name = one_of(rng, (*xs.State.__dataclass_fields__, one_of(rng, ODD)))
         sim.state = state.replace(**{str(name): array(rng, getattr(state, str(name), 0.0))})
     elif way == 6:
         moved = sim.integrate(state, array(rng, 1e-3 * np.ones(2 * robot.nv + 3 * len(sim.contacts))))
@@ -364,9 +418,10 @@ def states(rng: Rng, _: Path) -> None:
         rng, (xs.Expo(), xs.Expo(order=1), xs.PaperExpo(), xs.ImplicitEuler(), xs.RungeKutta4(), xs.ExplicitEuler())
     )
     dt, stop = 10.0 ** rng.uniform(-6, -1), one_of(rng, ("raise", "stop"))
-    sim = xs.Simulator(
-        known(one_of(rng, ("solo12", "go2", "romeo"))), surfaces[: rng.integers(3)], scheme, dt, on_divergence=stop
-    )
+    robot = known(one_of(rng, ("solo12", "go2", "romeo")))
+    if rng.random() < 0.5:
+        robot = robot.replace(drives=xs.Drive(100.0, 5.0, delay=one_of(rng, (0.0, 0.01))), joint_friction=0.1)
+    sim = xs.Simulator(robot, surfaces[: rng.integers(3)], scheme, dt, on_divergence=stop)
     for _ in range(6):
         try:
             act(rng, sim)
