@@ -20,6 +20,7 @@ import numpy as np
 import pinocchio as pin
 
 import exposim as xs
+from exposim.simulation.state import STATE_FIELDS
 
 Rng = np.random.Generator
 
@@ -396,7 +397,7 @@ def act(rng: Rng, sim: xs.Simulator) -> None:
     elif way == 4:
         sim.state = xs.State.from_array(array(rng, state.to_array()))
     elif way == 5:
-        name = one_of(rng, (*xs.State.__dataclass_fields__, one_of(rng, ODD)))
+        name = one_of(rng, (*STATE_FIELDS, one_of(rng, ODD)))
         sim.state = state.replace(**{str(name): array(rng, getattr(state, str(name), 0.0))})
     elif way == 6:
         moved = sim.integrate(state, array(rng, 1e-3 * np.ones(2 * robot.nv + 3 * len(sim.contacts))))

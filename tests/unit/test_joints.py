@@ -450,3 +450,14 @@ def test_bad_joint_friction_is_refused(value):
 @pytest.mark.parametrize("name", ["joint_damping", "armature"])
 def test_dry_friction_is_no_damping(name):
     refused(xs.InvalidArgument, lambda: known("go2").replace(**{name: xs.DryFriction(1.0)}), name, "give")
+
+
+def test_a_delay_of_more_targets_than_a_state_holds_is_refused():
+    robot = known("go2").replace(drives=xs.Drive(25.0, 0.5, delay=100.0))
+    refused(xs.InvalidArgument, lambda: xs.Simulator(robot, dt=1e-3), "delay is 100 s", "10000 targets", "dt 0.001 s")
+
+
+@pytest.mark.parametrize("given", [np.array(0.3), np.float64(0.3)])
+def test_one_number_for_all_joints_may_be_an_array_without_dimensions(given):
+    robot = known("go2").replace(joint_friction=given, joint_damping=given)
+    assert robot.joints["FL_calf_joint"].friction == robot.joints["FL_calf_joint"].damping == 0.3

@@ -128,7 +128,7 @@ def per_dof(
             for pattern, value in given.items()
             for joint in matching(name, pattern, joint_names(model), robot_name)
         ]
-    elif isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, (str, bytes)):
+    elif _is_row(given):
         if not (is_friction and all(isinstance(each, DryFriction) for each in given)):
             given = _checks.vector(name, given, model.nv, f"nv of {robot_name}, or one number")
         elif len(given) != model.nv:
@@ -142,3 +142,9 @@ def per_dof(
         dofs = dofs_of(model, joint)
         result[dofs] = [value] * (dofs.stop - dofs.start)
     return result
+
+
+def _is_row(given: Any) -> bool:
+    if isinstance(given, np.ndarray):
+        return given.ndim > 0
+    return isinstance(given, Sequence) and not isinstance(given, (str, bytes))

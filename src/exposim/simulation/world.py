@@ -18,6 +18,8 @@ from exposim.simulation.integrators import Integrator, PaperExpo
 SLOTS = 2
 # As many surfaces meet in a corner: up to here each has a slot of its own.
 CORNER = 3
+# On their way to drives at once, all of them part of every state.
+MOST_TARGETS = 10_000
 
 
 def slots_for(surfaces: tuple[Surface, ...]) -> int:
@@ -43,10 +45,20 @@ def build_world(
             law = point.material._law(integrator)
         points.append(_core.Point(point.bilateral, law, None if point.anchor is None else np.array(point.anchor)))
     grounds = [(surface._build(), surface.material._law(integrator)) for surface in surfaces]
-    arrays = robot._joint_arrays()
-    delay = float(arrays.delay.max(initial=0.0))
-    history = 0 if delay == 0.0 else math.ceil(delay / dt) + 2  # a target given in every step, and the one before
+    history = targets_under_way(float(robot._joint_arrays().delay.max(initial=0.0)), dt)
     return _core.World(robot._core, points, grounds, [], slots, robot._joint_laws(), history)
+
+
+def targets_under_way(delay: float, dt: float) -> int:
+    """How many a state has to remember: one given in every step, and the one before."""
+    if delay == 0.0:
+        return 0
+    if not delay <= MOST_TARGETS * dt:
+        raise InvalidArgument(
+            f"delay is {delay:g} s, in which more than {MOST_TARGETS} targets come at dt {dt:g} s; "
+            "give a shorter delay, or longer steps"
+        )
+    return math.ceil(delay / dt) + 2
 
 
 def refuse_modal_for_other_materials(
