@@ -10,7 +10,8 @@ shown. Truth: RungeKutta4() of the same laws at 5 µs, which tests/physics holds
 *Plainly implicit*: M + dt kd + dt² kp, from an implicit Euler step of the drives: the same simulator with so much rotor
 inertia added and the torque kp (target − q − dt v) − kd v of the start of the step. *Held*: the torque of the start of
 the step, kp (target − q) − kd v. MuJoCo (4) has the same gains in position actuators and is held to its own truth, the
-same integrator at 5 µs; its contacts are its own (benchmarks/rival.py). Cost: seconds per simulated second.
+same integrator at 5 µs; its contacts have the same stiffness and damping (benchmarks/rival.py). Cost: seconds per
+simulated second.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ import exposim as xs
 try:
     import mujoco
 
-    from rival import mujoco_spec
+    from rival import Mujoco
 except ModuleNotFoundError:  # MuJoCo is not installed: its rows are left out
     mujoco = None
 
@@ -158,57 +159,6 @@ def put(sim: xs.Simulator, state: xs.State) -> None:
     sim.state = fresh.replace(**{name: getattr(state, name) for name in names})
 
 
-class Mujoco:
-    """The same robot and gains in MuJoCo."""
-
-    def __init__(self, robot: xs.Robot, integrator: int, dt: float):
-        spec = mujoco_spec(robot.replace(drives={}), integrator, dt)
-        kp, kd = gains_of(robot)
-        self.actuated = list(robot.model.names)[2:]
-        for name in self.actuated:
-            at = robot.model.joints[robot.model.getJointId(name)].idx_v
-            actuator = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-            actuator.set_to_position(kp=kp[at], kv=kd[at])
-        self.robot, self.model = robot, spec.compile()
-        self.model.jnt_limited[:] = self.model.jnt_actfrclimited[:] = False
-        for name in self.actuated:
-            joint = robot.model.joints[robot.model.getJointId(name)]
-            self.model.dof_armature[self.model.joint(name).dofadr] = robot.model.armature[joint.idx_v]
-        self.data = mujoco.MjData(self.model)
-
-    def reset(self, landing: Landing) -> None:
-        """To its start."""
-        mujoco.mj_resetData(self.model, self.data)
-        q, v, data = landing.q, landing.v, self.data
-        rotation = pin.Quaternion(q[3:7]).matrix()
-        data.qpos[:3], data.qpos[3:7] = q[:3], q[[6, 3, 4, 5]]
-        data.qvel[:3], data.qvel[3:6] = rotation @ v[:3], v[3:6]
-        for i, name in enumerate(self.actuated):
-            ours, theirs = self.robot.model.joints[self.robot.model.getJointId(name)], self.model.joint(name)
-            data.qpos[theirs.qposadr], data.qvel[theirs.dofadr] = q[ours.idx_q], v[ours.idx_v]
-            data.ctrl[i] = landing.target[ours.idx_q]
-
-    def get(self) -> np.ndarray:
-        """Positions and velocities."""
-        return np.r_[self.data.qpos, self.data.qvel]
-
-    def put(self, state: np.ndarray) -> None:
-        """Without the memory of a solver: nothing of the future depends on it but its starting point."""
-        nq = self.model.nq
-        self.data.qpos[:], self.data.qvel[:], self.data.qacc_warmstart[:] = state[:nq], state[nq:], 0.0
-
-    def run(self, duration: float) -> None:
-        """Simulate on."""
-        mujoco.mj_step(self.model, self.data, round(duration / self.model.opt.timestep))
-
-    def distance(self, one: np.ndarray, other: np.ndarray) -> float:
-        """Largest entry of the difference, infinite where it is absurd."""
-        nq, off = self.model.nq, np.zeros(self.model.nv)
-        mujoco.mj_differentiatePos(self.model, off, 1.0, one[:nq], other[:nq])
-        worst = max(np.abs(off).max(), np.abs(one[nq:] - other[nq:]).max())
-        return worst if worst < 1e5 else np.inf
-
-
 def mujoco_rows(
     landings: list[Landing], periods: int, integrator: int, steps, tick
 ) -> dict[float, tuple[float, float]]:
@@ -217,24 +167,24 @@ def mujoco_rows(
     fine = Mujoco(robot, integrator, MUJOCO_TRUTH_STEP)
     truths = []
     for landing in landings:
-        fine.reset(landing)
-        states = [fine.get()]
+        fine.reset(landing.q, landing.v)
+        fine.command(target=landing.target[7:])
+        states = [fine.save()]
         for _ in range(periods):
-            fine.run(PERIOD)
-            states.append(fine.get())
+            fine.run(round(PERIOD / MUJOCO_TRUTH_STEP))
+            states.append(fine.save())
         truths.append(states)
         tick()
     rows = {}
     for dt in steps:
         coarse, errors, seconds = Mujoco(robot, integrator, dt), [], 0.0
-        for landing, states in zip(landings, truths, strict=True):
-            coarse.reset(landing)
+        for states in truths:
             for before, after in itertools.pairwise(states):
-                coarse.put(before)
+                coarse.restore(before)
                 start = perf_counter()
-                coarse.run(PERIOD)
+                coarse.run(round(PERIOD / dt))
                 seconds += perf_counter() - start
-                errors.append(coarse.distance(after, coarse.get()))
+                errors.append(coarse.distance(after, coarse.save()))
         rows[dt] = float(np.mean(errors)), seconds / (PERIOD * len(errors))
         tick()
     return rows

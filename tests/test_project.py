@@ -68,6 +68,36 @@ def test_the_step_benchmark_runs_saves_and_compares(tmp_path, monkeypatch, capsy
     assert 0.0 < seconds["explicit Euler"] < 1.0
 
 
+def test_the_workload_benchmark_runs_saves_and_compares(tmp_path, monkeypatch, capsys):
+    benchmarks = ROOT / "benchmarks"
+    monkeypatch.chdir(tmp_path)  # where MuJoCo writes its log, if it is installed
+    monkeypatch.syspath_prepend(benchmarks)
+    for arguments in (["--errors", "--save", "now.json"], ["--drives", "--compare", "now.json"]):
+        monkeypatch.setattr(sys, "argv", ["workload.py", "--quick", "--repeats", "1", *arguments])
+        runpy.run_path(str(benchmarks / "workload.py"), run_name="__main__")
+    assert "--drives was False before and is True now" in capsys.readouterr().out
+    found = json.loads(Path("now.json").read_text())["results"]["workload solo12 10 ms"]["Expo"]
+    assert 0.0 < found["seconds per step"] <= found["worst period"] < 1.0
+    assert 0.2 < found["resolved"] < 1.0
+    assert found["error"] < 1.0
+
+
+def test_contacts_in_mujoco_are_as_stiff_as_ours(monkeypatch):
+    mujoco = pytest.importorskip("mujoco")
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    from rival import Mujoco  # noqa: PLC0415
+    from workload_scenes import CALM  # noqa: PLC0415
+
+    scene = CALM["solo12"]
+    theirs = Mujoco(scene.robot, mujoco.mjtIntegrator.mjINT_DISCRETE, 1e-3, xs.Material(1e5, 300.0, 0.8))
+    theirs.reset(scene.robot.q0, np.zeros(scene.robot.nv))
+    for _ in range(1000):
+        scene.command(theirs, scene.robot.q0[7:])
+        theirs.run(1)
+    pressed = [-contact.dist for contact in theirs.data.contact]
+    assert np.sum(pressed) == pytest.approx(9.81 * sum(theirs.model.body_mass) / 1e5, rel=1e-3)
+
+
 def run_blocks(page):
     """All blocks of Python of a page of the documentation, in one session; what it leaves behind."""
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
