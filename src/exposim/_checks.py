@@ -35,11 +35,11 @@ def matrix(name: str, value: ArrayLike, rows: int, columns: int) -> Array:
 
 def finite(name: str, array: Array) -> Array:
     """The array itself, if no entry is NaN or infinite."""
-    bad = np.argwhere(~np.isfinite(array))
-    if bad.size:
-        where = ", ".join(map(str, bad[0]))
-        raise InvalidArgument(f"{name} must be finite; entry {where} is {array[tuple(bad[0])]}")
-    return array
+    good = np.isfinite(array)
+    if good.all():
+        return array
+    first = np.argwhere(~good)[0]
+    raise InvalidArgument(f"{name} must be finite; entry {', '.join(map(str, first))} is {array[tuple(first)]}")
 
 
 def number(name: str, value: Any, unit: str, *, above: float | None = None, least: float | None = None) -> float:
@@ -104,7 +104,7 @@ def _converted(value: ArrayLike) -> Array | None:
     """None, or an error, if these are no numbers."""
     array = np.array(value)
     numbers = array.dtype.kind in "biuf" or (array.dtype.kind == "O" and not _has_text(array))
-    return array.astype(np.float64) if numbers else None
+    return array.astype(np.float64, copy=False) if numbers else None
 
 
 def _is_about(value: ArrayLike, error: Exception) -> bool:

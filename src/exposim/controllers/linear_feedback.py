@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, fields
 from os import PathLike
 from pathlib import Path
@@ -174,7 +175,11 @@ class LinearFeedback:
         self._robot = robot
         self._reference = reference
         self._q = np.array([robot.check_configuration(q, f"reference.q[{i}]") for i, q in enumerate(reference.q)])
+        self._times: list[float] = reference.t.tolist()  # a list is searched faster than an array
+        self._last_interval = self._times[-1] - self._times[-2]
+        self._period = reference.period
         self._advance = self._advance_per_period()
+        self._moved = (0, pin.SE3.Identity())  # for how many repetitions, and by what
 
     @property
     def robot(self) -> Robot:
@@ -195,14 +200,13 @@ class LinearFeedback:
 
     def at(self, t: float) -> tuple[Array, Array, Array, Array]:
         """The reference at time t [s]: q (nq,), v (nv,), u (nu,) and gains (nu, 2 nv)."""
-        ref = self._reference
+        ref, times = self._reference, self._times
         repetitions, t = self._fold(float(t))
-        i = int(np.searchsorted(ref.t, t, side="right")) - 1
-        i = min(max(i, 0), len(ref.u) - 1)
-        length = ref.t[i + 1] - ref.t[i]
-        if i + 1 < len(ref.u) and ref.t[i + 1] - t < _ROUNDING * length:
-            i, length = i + 1, ref.t[i + 2] - ref.t[i + 1]
-        s = float(np.clip((t - ref.t[i]) / length, 0.0, 1.0))
+        last = len(times) - 2  # interval
+        i = min(max(bisect_right(times, t) - 1, 0), last)
+        if i < last and times[i + 1] - t < _ROUNDING * (times[i + 1] - times[i]):
+            i += 1
+        s = min(max((t - times[i]) / (times[i + 1] - times[i]), 0.0), 1.0)
         q: Array = pin.interpolate(self._robot.model, self._q[i], self._q[i + 1], s)
         if repetitions:
             q = self._move_on(q, repetitions)
@@ -213,14 +217,11 @@ class LinearFeedback:
 
     def _fold(self, t: float) -> tuple[int, float]:
         """How often the cycle has been repeated at time t, and the time of the first run of the same phase."""
-        ref = self._reference
-        if ref.cycle is None or ref.period is None:
+        cycle, period, rounding = self._reference.cycle, self._period, _ROUNDING * self._last_interval
+        if cycle is None or period is None or t < self._times[-1] - rounding:
             return 0, t
-        last_interval = ref.t[-1] - ref.t[-2]
-        if t < ref.t[-1] - _ROUNDING * last_interval:
-            return 0, t
-        repetitions = int((t - ref.t[ref.cycle] + _ROUNDING * last_interval) // ref.period)
-        return repetitions, t - repetitions * ref.period
+        repetitions = int((t - self._times[cycle] + rounding) // period)
+        return repetitions, t - repetitions * period
 
     def _advance_per_period(self) -> pin.SE3 | None:
         """Motion along the ground, in the world, that takes the base from the start of a cycle to its end."""
@@ -237,9 +238,10 @@ class LinearFeedback:
     def _move_on(self, q: Array, repetitions: int) -> Array:
         if self._advance is None:
             return q
-        moved = np.array(q)
-        moved[:7] = pin.SE3ToXYZQUAT(_power(self._advance, repetitions) * pin.XYZQUATToSE3(q[:7]))
-        return moved
+        if self._moved[0] != repetitions:
+            self._moved = repetitions, _power(self._advance, repetitions)
+        q[:7] = pin.SE3ToXYZQUAT(self._moved[1] * pin.XYZQUATToSE3(q[:7]))
+        return q
 
 
 def _power(motion: pin.SE3, n: int) -> pin.SE3:
