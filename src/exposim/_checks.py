@@ -36,7 +36,7 @@ def matrix(name: str, value: ArrayLike, rows: int, columns: int) -> Array:
 def finite(name: str, array: Array) -> Array:
     """The array itself, if no entry is NaN or infinite."""
     good = np.isfinite(array)
-    if good.all():
+    if good.all() or array.ndim == 0:  # which has no entries: whoever takes a number says so
         return array
     first = np.argwhere(~good)[0]
     raise InvalidArgument(f"{name} must be finite; entry {', '.join(map(str, first))} is {array[tuple(first)]}")

@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from exposim import _checks
 from exposim._checks import Array
@@ -19,7 +20,7 @@ from exposim.simulation.header import Columns, ContactColumn, Outcome
 from exposim.simulation.integrators import Expo, Integrator, LeavesToPaperExpo
 from exposim.simulation.settings import RobotSettings, RunSettings, ScenarioSettings
 from exposim.simulation.simulator import Simulator
-from exposim.simulation.state import State
+from exposim.simulation.state import State, unpacked
 from exposim.simulation.trajectory import ARRAYS, FORMAT, FORMAT_VERSION, Trajectory
 from exposim.simulation.world import material_of
 
@@ -91,7 +92,8 @@ class Run(LeavesToPaperExpo):
         self._described = self.settings.describe()  # refuses at once what no file can hold
         self.seconds_per_step: list[float] = []  # measured, one entry per recorded interval
         self.seconds_per_control: list[float] = []  # measured, one entry per control period
-        self._rows: list[tuple[Any, ...]] = [self._row(np.zeros(len(scenario.robot.actuated_dofs)))]
+        self._resumed: dict[str, NDArray[Any]] | None = None  # what was recorded before the rows
+        self._rows: list[tuple[Array, ...]] = [self._row(np.zeros(len(scenario.robot.actuated_dofs)))]
         # Replaced as one at the end of every control period, so that an interruption anywhere leaves a whole number.
         self._kept: tuple[int, int, dict[str, Array]] = (0, 1, self._memory())  # steps, rows, memory
 
@@ -132,12 +134,13 @@ class Run(LeavesToPaperExpo):
                 f"the run ended at {trajectory.t[-1]:g} s, within a control period of {run.control_period:g} s, "
                 f"and cannot be made longer"
             )
-        run.sim.state = trajectory.state(-1)
+        run.sim.state = last = trajectory.state(-1)
         if trajectory.memory:
             run._remember(trajectory.memory)
-        arrays = [getattr(trajectory, name) for name in _COLUMNS]
-        run._rows = list(zip(*arrays, strict=True))
-        run._kept = (steps, len(run._rows), run._memory())
+        recorded = {name: getattr(trajectory, name) for name in ARRAYS}
+        run._resumed = {name: array[:-1] for name, array in recorded.items()}
+        run._rows = [(last._x, *(recorded[name][-1] for name in _BESIDE))]
+        run._kept = (steps, 1, run._memory())
         return run
 
     @property
@@ -148,7 +151,7 @@ class Run(LeavesToPaperExpo):
     @property
     def t(self) -> float:
         """Time reached [s]."""
-        return float(self._rows[self._kept[1] - 1][0])
+        return float(self._rows[self._kept[1] - 1][0][0])
 
     @property
     def divergence(self) -> SimulationDiverged | None:
@@ -172,7 +175,8 @@ class Run(LeavesToPaperExpo):
         target = self.scenario.target_at(state.t)
         wrenches = None if self.scenario.disturbance is None else self.scenario.disturbance(state.t)
         self.seconds_per_control.append(perf_counter() - start)
-        self._rows[-1] = (*self._rows[-1][:_TAU], tau, *self._rows[-1][_TAU + 1 :])
+        x, _, *seen = self._rows[-1]
+        self._rows[-1] = (x, tau, *seen)
         end = min(steps + self.steps_per_period, self.steps)
         while steps < end:
             n = min(self.record_every, end - steps)
@@ -189,8 +193,10 @@ class Run(LeavesToPaperExpo):
     def trajectory(self) -> Trajectory:
         """What has been recorded up to now."""
         steps, count, memory = self._kept
-        columns = zip(*self._rows[:count], strict=True)
-        arrays = {name: np.array(column) for name, column in zip(_COLUMNS, columns, strict=True)}
+        x, *beside = (np.array(column) for column in zip(*self._rows[:count], strict=True))
+        arrays = unpacked(x, self.sim.state.layout) | dict(zip(_BESIDE, beside, strict=True))
+        if self._resumed is not None:
+            arrays = {name: np.concatenate([self._resumed[name], array]) for name, array in arrays.items()}
         robot, divergence = self.scenario.robot, self.divergence
         metadata: Any = importlib.import_module("importlib.metadata")  # slow to import
         header = {
@@ -226,16 +232,10 @@ class Run(LeavesToPaperExpo):
             f"give {len(dofs)}, one per actuated degree of freedom of {robot.name!r}"
         )
 
-    def _row(self, tau: Array) -> tuple[Any, ...]:
-        sim, state = self.sim, self.sim.state
-        beside = {
-            "tau": tau,
-            "torque": sim.torques,
-            "position": sim.positions,
-            "normal": sim.normals,
-            "force": sim.forces,
-        }
-        return tuple(beside[name] if name in beside else getattr(state, name) for name in _COLUMNS)
+    def _row(self, tau: Array) -> tuple[Array, ...]:
+        """The flat state, and what is recorded beside it."""
+        sim = self.sim
+        return sim.state._x, tau, sim.torques, sim.positions, sim.normals, sim.forces
 
     def _remember(self, memory: Mapping[str, Array]) -> None:
         try:
@@ -261,8 +261,7 @@ class Run(LeavesToPaperExpo):
         return columns
 
 
-_COLUMNS = tuple(ARRAYS)
-_TAU = _COLUMNS.index("tau")
+_BESIDE = ("tau", "torque", "position", "normal", "force")
 
 
 def _comparable(settings: RunSettings) -> dict[str, Any]:

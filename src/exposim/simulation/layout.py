@@ -75,21 +75,23 @@ class Layout:
     def _command_size(self) -> int:
         return 1 + self.nq + self.nv
 
+    # Views of a flat array, or of many, one in each row, (..., size).
+
     def memory(self, x: Array) -> Array:
-        """Of the contacts, (nc, 6), a view of the flat array."""
-        return x[1 + self.nq + self.nv : self._grips].reshape(self.nc, _MEMORY_SIZE)
+        """Of the contacts, (..., nc, 6)."""
+        return x[..., 1 + self.nq + self.nv : self._grips].reshape(*x.shape[:-1], self.nc, _MEMORY_SIZE)
 
     def grips(self, x: Array) -> Array:
-        """Of the dry frictions, (nf, 2)."""
-        return x[self._grips : self._commands].reshape(self.nf, _GRIP_SIZE)
+        """Of the dry frictions, (..., nf, 2)."""
+        return x[..., self._grips : self._commands].reshape(*x.shape[:-1], self.nf, _GRIP_SIZE)
 
     def command_count(self, x: Array) -> Array:
-        """How many targets are on their way, (1,), or (0,) where none can be."""
-        return x[self._commands : self._commands + min(1, self.nh)]
+        """How many targets are on their way, (..., 1), or (..., 0) where none can be."""
+        return x[..., self._commands : self._commands + min(1, self.nh)]
 
     def commands(self, x: Array) -> Array:
-        """Time, target and its velocity, (nh, 1 + nq + nv); zeros behind those that are on their way."""
-        return x[self._commands + min(1, self.nh) : -2].reshape(self.nh, self._command_size)
+        """Time, target and its velocity, (..., nh, 1 + nq + nv); zeros behind those that are on their way."""
+        return x[..., self._commands + min(1, self.nh) : -2].reshape(*x.shape[:-1], self.nh, self._command_size)
 
 
 def _sizes(numbers: Array, most: int) -> tuple[int, int]:

@@ -260,6 +260,27 @@ class State:
         return f"State(t={self.t:g} s, nq={self.layout.nq}, nv={self.layout.nv}, contacts: {modes or 'none'}{slips})"
 
 
+def unpacked(x: Array, layout: Layout) -> dict[str, NDArray[Any]]:
+    """The fields of flat states that are the rows of x, by name, with a row for each."""
+    end_of_q = 1 + layout.nq
+    memory, grips, commands = layout.memory(x), layout.grips(x), layout.commands(x)
+    return {
+        "t": x[:, 0],
+        "q": x[:, 1:end_of_q],
+        "v": x[:, end_of_q : end_of_q + layout.nv],
+        "surface": memory[:, :, 0].astype(int),
+        "mode": memory[:, :, 1].astype(int),
+        "phi0": memory[:, :, 2],
+        "stretch": memory[:, :, 3:],
+        "friction_stretch": grips[:, :, 0],
+        "friction_slips": grips[:, :, 1].astype(int),
+        "commands": layout.command_count(x).sum(axis=1).astype(int),
+        "command_t": commands[:, :, 0],
+        "command_target": commands[:, :, 1:end_of_q],
+        "command_velocity": commands[:, :, end_of_q:],
+    }
+
+
 def _zeros_and_ones(name: str, value: ArrayLike, size: int) -> Array:
     array = _checks.vector(name, value, size, "one per degree of freedom with dry friction")
     if not np.isin(array, (0.0, 1.0)).all():
