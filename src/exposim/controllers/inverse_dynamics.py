@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -13,48 +11,11 @@ from numpy.typing import ArrayLike
 from exposim import _checks
 from exposim._checks import Array
 from exposim._extras import load
-from exposim.controllers.tasks import Equations, FrameMotion, Task, add_frame, frame_motion
+from exposim.controllers.stance import INFINITY, Foot, Program, Stance
+from exposim.controllers.tasks import Task
 from exposim.errors import InvalidArgument, did_you_mean
-from exposim.robots.robot import ContactPoint, Robot
+from exposim.robots.robot import Robot
 from exposim.simulation.state import State
-
-# Of the solver: on accelerations [m/s²], forces [N] and torques [N·m].
-TOLERANCE = 1e-5
-# Outer and inner ones of the solver: dozens will do, unless numbers are beyond what it can solve at all.
-MOST_ITERATIONS = (200, 100)
-# What the solver takes for unbounded.
-INFINITY = 1e20
-
-
-class Foot(NamedTuple):
-    """A contact point as the controller sees it."""
-
-    joint: int
-    frame: int  # at the point, or the centre of its sphere
-    arm: Array | None  # from the centre to the lowest point of a sphere, as a matrix [m]
-
-    @classmethod
-    def of(cls, point: ContactPoint, robot: Robot, model: pin.Model) -> Foot:
-        """Adds the point's frame to the model."""
-        joint, placement = robot.locate(point.frame)
-        frame = add_frame(model, joint, placement * pin.SE3(np.eye(3), np.array(point.offset)))
-        return cls(joint, frame, pin.skew(np.array([0.0, 0.0, -point.radius])) if point.radius else None)
-
-    def motion(self, model: pin.Model, data: pin.Data) -> FrameMotion:
-        """Of the point that touches; a sphere is taken as not rolling away from it."""
-        J, velocity, drift = frame_motion(model, data, self.frame)
-        if self.arm is not None:
-            for motion in (J, velocity, drift):
-                motion[:3] -= self.arm @ motion[3:]
-        return FrameMotion(J, velocity, drift)
-
-
-class Cones(NamedTuple):
-    """lower ≤ rows @ (a, f) ≤ upper."""
-
-    rows: Array
-    lower: Array
-    upper: Array
 
 
 class InverseDynamics:
@@ -105,7 +66,7 @@ class InverseDynamics:
                 f"tasks is {tasks!r}; give a list of tasks, for example [CentreOfMass(...), Posture()]"
             )
         self._robot, self._model = robot, robot.model.copy()
-        self._bound = [(task.weight, task.bind(robot, self._model)) for task in self.tasks]
+        self._bound = [task.bind(robot, self._model) for task in self.tasks]
         self._feet = {point.name: Foot.of(point, robot, self._model) for point in robot.contact_points}
         self._data = self._model.createData()
         self._contacts = (
@@ -118,12 +79,17 @@ class InverseDynamics:
         self._contact_damping = _checks.number("contact_damping", contact_damping, "[1/s]", least=0.0)
         self._actuated = robot.actuated_dofs
         self._unactuated = np.setdiff1d(np.arange(robot.nv), self._actuated)
+        self._below_diagonal = np.tri(robot.nv, k=-1, dtype=bool)
+        self._at_rest = np.zeros(robot.nv)
+        self._weights = np.array([task.weight for task in self.tasks])
+        self._little_cost = 1e-8 * np.eye(robot.nv)  # of accelerations that no task asks for
+        self._damping = np.array(self._model.damping)
         self._memory: dict[str, Array] = {}
         self.failures = 0  # calls in which the solver did not reach its tolerance; its best answer was taken
         self.iterations = 0  # of the solver in the last call
         self.accelerations = np.zeros(robot.nv)  # that the last call planned, (nv,)
         self.forces = np.zeros((0, 3))  # that the last call planned for the points on the ground [N], (k, 3)
-        self._cones = cache(self._make_cones)
+        self._programs: dict[tuple[str, ...], Program] = {}
 
     @property
     def memory(self) -> Mapping[str, Array]:
@@ -139,92 +105,66 @@ class InverseDynamics:
 
     def __call__(self, t: float, state: State) -> Array:
         """Torques, one per actuated degree of freedom."""
-        nv = self._robot.nv
+        nv, motors, no_motors = len(self._at_rest), len(self._actuated), len(self._unactuated)
+        program = self._program(tuple(self._contacts(t)))
         M, h = self._terms(state)
-        H, g = self._costs(t, state)
-        feet = [self._foot(name) for name in self._contacts(t)]
-        J_feet, stay = self._contact_equations(feet)
+        program.H[:nv, :nv], program.g[:nv] = self._costs(t, state)
+        J_feet, held = program.stance.look(self._model, self._data)
 
-        n, u, a = nv + len(J_feet), self._unactuated, self._actuated
-        cost = self._force_weight * np.eye(n)
-        cost[:nv, :nv] = H
-        # Rows of M a + h − Jᵀ f: zero without a motor, the torque with one.
-        effort = np.hstack([M, -J_feet.T])
-        A = np.vstack([effort[u], np.hstack([stay.J, np.zeros((len(stay.J), n - nv))])])
-        b = np.concatenate([-h[u], stay.a])
-        cones = self._cones(len(feet))
-        C = np.vstack([effort[a], cones.rows])
-        lower = np.concatenate([-self._torque_limits - h[a], cones.lower])
-        upper = np.concatenate([self._torque_limits - h[a], cones.upper])
-        x = self._solve(cost, np.concatenate([g, np.zeros(n - nv)]), A, b, C, lower, upper)
+        effort = program.effort
+        effort[:, :nv] = M
+        np.copyto(effort[:, :nv], M.T, where=self._below_diagonal)  # Pinocchio fills in the rest
+        np.negative(J_feet.T, out=effort[:, nv:])
+        program.A[:no_motors], program.b[:no_motors] = effort[self._unactuated], -h[self._unactuated]
+        program.A[no_motors:, :nv] = held[:, :nv]
+        program.b[no_motors:] = -held[:, nv + 1] - self._contact_damping * held[:, nv]
+        drive, h_drive, limits = effort[self._actuated], h[self._actuated], self._torque_limits
+        program.C[:motors] = drive
+        program.lower[:motors], program.upper[:motors] = -limits - h_drive, limits - h_drive
+
+        self._memory, self.iterations, solved = program.solve(self._memory)
+        self.failures += not solved
+        x = self._memory["x"]
+        if not np.isfinite(x).all():
+            raise InvalidArgument("the tasks or the state are not finite; the solver found no accelerations")
         self.accelerations, self.forces = x[:nv], x[nv:].reshape(-1, 3)
-        tau: Array = effort[a] @ x + h[a]
-        return np.clip(tau, -self._torque_limits, self._torque_limits)
+        tau: Array = drive @ x + h_drive
+        return np.minimum(np.maximum(tau, -limits), limits)
 
     def _terms(self, state: State) -> tuple[Array, Array]:
-        """Mass matrix and bias; leaves in data the kinematics with zero joint accelerations."""
-        model, data, zero = self._model, self._data, np.zeros(self._robot.nv)
-        pin.computeAllTerms(model, data, state.q, state.v)
-        M = np.triu(data.M) + np.triu(data.M, 1).T
-        h = data.nle + model.damping * state.v
-        pin.forwardKinematics(model, data, state.q, state.v, zero)
-        pin.centerOfMass(model, data, state.q, state.v, zero)
+        """Mass matrix, of which the upper half counts, and bias.
+
+        Leaves in data Jacobians, and the kinematics with zero joint accelerations.
+        """
+        model, data, q, v = self._model, self._data, state.q, state.v
+        M = pin.crba(model, data, q)
+        h = pin.nonLinearEffects(model, data, q, v) + self._damping * v
+        pin.centerOfMass(model, data, q, v, self._at_rest)
+        pin.jacobianCenterOfMass(model, data, False)
+        pin.computeJointJacobians(model, data)
         return M, h
 
     def _costs(self, t: float, state: State) -> tuple[Array, Array]:
-        H = 1e-8 * np.eye(self._robot.nv)  # accelerations that no task asks for
-        g = np.zeros(self._robot.nv)
-        for weight, equations in self._bound:
-            J, a = equations(t, state, self._data)
-            weighted = weight * J.T
-            H += weighted @ J
-            g -= weighted @ a
-        return H, g
+        """Hessian and gradient of all tasks, as one stack of weighted equations."""
+        equations = [task(t, state, self._data) for task in self._bound]
+        J = np.concatenate([each.J for each in equations])
+        a = np.concatenate([each.a for each in equations])
+        weighted = J.T * np.repeat(self._weights, [len(each.a) for each in equations])
+        return weighted @ J + self._little_cost, -(weighted @ a)
 
-    def _contact_equations(self, feet: Sequence[Foot]) -> tuple[Array, Equations]:
-        """Jacobian of the points, (3 k, nv), and the equations that keep them where they are.
-
-        Three points or more of a body hold all of it: its six equations say so without repeating themselves.
-        """
-        bodies: dict[int, list[FrameMotion]] = {}
-        motions = [foot.motion(self._model, self._data) for foot in feet]
-        for foot, motion in zip(feet, motions, strict=True):
-            bodies.setdefault(foot.joint, []).append(motion)
-        held = [(motion, 6) for points in bodies.values() if len(points) > 2 for motion in points[:1]]
-        held += [(motion, 3) for points in bodies.values() if len(points) <= 2 for motion in points]
-        none = np.zeros((0, self._robot.nv))
-        J = np.vstack([none, *(motion.J[:rows] for motion, rows in held)])
-        a = [-motion.drift[:rows] - self._contact_damping * motion.velocity[:rows] for motion, rows in held]
-        return np.vstack([none, *(motion.J[:3] for motion in motions)]), Equations(J, np.concatenate([none[:, 0], *a]))
-
-    def _make_cones(self, feet: int) -> Cones:
-        """Per point two rows per tangential axis, |f_t| ≤ μ f_n, and one for the normal force itself."""
-        mu = self._friction / np.sqrt(2.0)
-        pyramid = np.array([[1.0, 0.0, -mu], [-1.0, 0.0, -mu], [0.0, 1.0, -mu], [0.0, -1.0, -mu], [0.0, 0.0, 1.0]])
-        least, greatest = self._normal_force
-        rows = np.hstack([np.zeros((5 * feet, self._robot.nv)), np.kron(np.eye(feet), pyramid)])
-        lower, upper = [-INFINITY] * 4 + [least], [0.0] * 4 + [min(greatest, INFINITY)]
-        return Cones(rows, np.tile(lower, feet), np.tile(upper, feet))
-
-    def _solve(self, H: Array, g: Array, A: Array, b: Array, C: Array, lower: Array, upper: Array) -> Array:
-        """The solution, found from the last one where the problem has the same size."""
-        proxqp = load("proxsuite").proxqp
-        qp = proxqp.dense.QP(len(g), len(b), len(lower))
-        qp.settings.eps_abs = TOLERANCE
-        qp.settings.max_iter, qp.settings.max_iter_in = MOST_ITERATIONS
-        qp.settings.initial_guess = proxqp.InitialGuess.WARM_START
-        qp.init(H, g, A, b, C, lower, upper)
-        last = self._memory
-        if last and [len(last[key]) for key in "xyz"] == [len(g), len(b), len(lower)]:
-            qp.solve(last["x"], last["y"], last["z"])
-        else:
-            qp.solve()
-        self.iterations = int(qp.results.info.iter)
-        self.failures += qp.results.info.status != proxqp.QPSolverOutput.PROXQP_SOLVED
-        self._memory = {key: np.array(getattr(qp.results, key)) for key in "xyz"}
-        if not np.isfinite(qp.results.x).all():
-            raise InvalidArgument("the tasks or the state are not finite; the solver found no accelerations")
-        return self._memory["x"]
+    def _program(self, contacts: tuple[str, ...]) -> Program:
+        if contacts not in self._programs:
+            feet, nv = [self._foot(name) for name in contacts], self._robot.nv
+            self._programs[contacts] = Program(
+                Stance(feet, nv),
+                len(feet),
+                len(self._actuated),
+                nv,
+                self._friction,
+                self._normal_force,
+                self._force_weight,
+            )
+        return self._programs[contacts]
 
     def _foot(self, name: str) -> Foot:
         if name not in self._feet:
