@@ -74,7 +74,7 @@ class Task(ABC):
 
 def _ask(reference: Callable[[float], Wanted], t: float, kind: type[Wanted]) -> Wanted:
     wanted = reference(t)
-    if not all(hasattr(wanted, field) for field in kind._fields):
+    if not isinstance(wanted, kind) and not all(hasattr(wanted, field) for field in kind._fields):
         raise InvalidArgument(f"a reference gave {type(wanted).__name__} at t = {t:g} s; give a {kind.__name__}")
     return wanted
 
@@ -166,7 +166,7 @@ class FramePose(Task):
         if not callable(reference) and not isinstance(reference, pin.SE3):
             raise InvalidArgument(f"reference is {reference!r}; give a pinocchio.SE3, or a function of time")
         self._frame = frame
-        self._reference = reference if callable(reference) else lambda t: Pose(reference)
+        self._reference = reference if callable(reference) else _fixed_pose(reference)
         rows = {"pose": slice(0, 6), "position": slice(0, 3), "orientation": slice(3, 6)}
         self._rows = rows[_checks.choice("axes", axes, tuple(rows))]
 
@@ -210,5 +210,11 @@ def frame_motion(model: pin.Model, data: pin.Data, frame: int) -> FrameMotion:
 
 
 def _fixed_point(position: ArrayLike) -> Callable[[float], Point]:
-    point = Point(_checks.vector("reference", position, 3, "x, y, z in metres, or a function of time"))
+    given = _checks.vector("reference", position, 3, "x, y, z in metres, or a function of time")
+    point = Point(given, np.zeros(3), np.zeros(3))  # arrays need no conversion at every call
     return lambda t: point
+
+
+def _fixed_pose(placement: pin.SE3) -> Callable[[float], Pose]:
+    pose = Pose(placement, np.zeros(6), np.zeros(6))
+    return lambda t: pose

@@ -67,7 +67,7 @@ class WalkingPattern:
         self._middle = np.array([middle, 0.0, 0.0])
         count = round(duration / interval)
         pressure = np.array([self.pressure(interval * k) for k in range(1, count + 1)])
-        self._motion = _pendulum(self._start, pressure, interval)
+        self._motion = np.stack(_pendulum(self._start, pressure, interval), axis=1)  # p, v, a, jerk, (n, 4, 3)
 
     def standing(self, t: float) -> tuple[Side, ...]:
         """Feet on the ground."""
@@ -113,11 +113,11 @@ class WalkingPattern:
 
     def _at(self, t: float) -> tuple[Array, Array, Array]:
         """Position, velocity and acceleration, at the height of the start."""
-        position, velocity, acceleration, jerk = self._motion
-        k = min(int(t / self._interval), len(jerk) - 1)
-        s = min(t, self._interval * len(jerk)) - self._interval * k
-        p, v, a, j = position[k], velocity[k], acceleration[k], jerk[k]
-        return p + s * (v + s * (a / 2 + s * j / 6)), v + s * (a + s * j / 2), a + s * j
+        k = min(int(t / self._interval), len(self._motion) - 1)
+        s = min(t, self._interval * len(self._motion)) - self._interval * k
+        powers = np.array([[1.0, s, s * s / 2, s**3 / 6], [0.0, 1.0, s, s * s / 2], [0.0, 0.0, 1.0, s]])
+        position, velocity, acceleration = powers @ self._motion[k]
+        return position, velocity, acceleration
 
 
 def _pendulum(start: Array, pressure: Array, interval: float) -> tuple[Array, Array, Array, Array]:
