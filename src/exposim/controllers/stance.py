@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,30 +108,45 @@ class Program:
         self.C[motors:, nv:] = np.kron(np.eye(feet), pyramid)
         self.lower[motors:] = np.tile([-INFINITY] * 4 + [least], feet)
         self.upper[motors:] = np.tile([0.0] * 4 + [min(greatest, INFINITY)], feet)
-        self._solver, self._sizes = _solver(*sizes), list(sizes)
-        self._good = load("proxsuite").proxqp.QPSolverOutput.PROXQP_SOLVED
+        self._sizes = sizes
 
     def solve(self, last: Mapping[str, Array]) -> tuple[dict[str, Array], int, bool]:
         """Solution, iterations and whether it is good; found from the last one where that has the same size.
 
         The solver is set up anew, in the memory it has: nothing but `last` makes a difference.
         """
-        qp = self._solver
+        solvers = _solvers()
+        qp = solvers.of_size(*self._sizes)
         qp.init(self.H, self.g, self.A, self.b, self.C, self.lower, self.upper)
-        if last and [len(last[key]) for key in "xyz"] == self._sizes:
+        if last and tuple(len(last[key]) for key in "xyz") == self._sizes:
             qp.solve(last["x"], last["y"], last["z"])
         else:
             qp.solve()
         results = qp.results
         solution = {"x": np.array(results.x), "y": np.array(results.y), "z": np.array(results.z)}
-        return solution, int(results.info.iter), results.info.status == self._good
+        return solution, int(results.info.iter), results.info.status == solvers.good
 
 
-def _solver(variables: int, equalities: int, inequalities: int) -> Any:
-    proxqp = load("proxsuite").proxqp
-    qp = proxqp.dense.QP(variables, equalities, inequalities)
-    qp.settings.eps_abs = TOLERANCE
-    qp.settings.max_iter, qp.settings.max_iter_in = MOST_ITERATIONS
-    qp.settings.preconditioner_max_iter = SCALING_ITERATIONS
-    qp.settings.initial_guess = proxqp.InitialGuess.WARM_START
-    return qp
+class _Solvers(threading.local):
+    """One per size and thread: the last bits of a solution depend on where in memory the solver works."""
+
+    def __init__(self) -> None:
+        self._proxqp = load("proxsuite").proxqp
+        self._of_size: dict[tuple[int, int, int], Any] = {}
+        self.good = self._proxqp.QPSolverOutput.PROXQP_SOLVED
+
+    def of_size(self, variables: int, equalities: int, inequalities: int) -> Any:
+        sizes = (variables, equalities, inequalities)
+        if sizes not in self._of_size:
+            qp = self._proxqp.dense.QP(*sizes)
+            qp.settings.eps_abs = TOLERANCE
+            qp.settings.max_iter, qp.settings.max_iter_in = MOST_ITERATIONS
+            qp.settings.preconditioner_max_iter = SCALING_ITERATIONS
+            qp.settings.initial_guess = self._proxqp.InitialGuess.WARM_START
+            self._of_size[sizes] = qp
+        return self._of_size[sizes]
+
+
+@cache
+def _solvers() -> _Solvers:
+    return _Solvers()  # made on use: proxsuite is an extra
