@@ -69,6 +69,37 @@ VectorXd friction_torques(const Simulator& simulator) {
   return torques;
 }
 
+VectorXd motor_torques(const Simulator& simulator) {
+  const std::vector<int>& actuated = simulator.world().robot().actuated();
+  VectorXd torques(static_cast<Index>(actuated.size()));
+  for (std::size_t i = 0; i < actuated.size(); ++i) {
+    torques(static_cast<Index>(i)) = simulator.last_step().motors.torque(actuated[i]);
+  }
+  return torques;
+}
+
+/// The packed state, the torques of motors, and positions, normals and forces of contacts, in one array: a run reads
+/// them after every step, and each array of its own costs as much as all the numbers.
+VectorXd recorded(const Simulator& simulator) {
+  const World& world = simulator.world();
+  const VectorXd torques = motor_torques(simulator);
+  const Index state = world.packed_size();
+  const auto contacts = static_cast<Index>(world.contacts().size());
+  VectorXd record(state + torques.size() + 9 * contacts);
+  world.pack(simulator.state(), record.head(state));
+  record.segment(state, torques.size()) = torques;
+  const auto rows = [&](Index block, Index i) {
+    return record.segment<3>(state + torques.size() + 3 * (block * contacts + i));
+  };
+  for (Index i = 0; i < contacts; ++i) {
+    const auto contact = static_cast<std::size_t>(i);
+    rows(0, i) = simulator.now().motions[contact].p;
+    rows(1, i) = simulator.now().motions[contact].n;
+    rows(2, i) = simulator.now().force(contact);
+  }
+  return record;
+}
+
 }  // namespace
 
 void bind_readings(nb::class_<SharedSimulator>& simulator) {
@@ -89,14 +120,8 @@ void bind_readings(nb::class_<SharedSimulator>& simulator) {
       .def_prop_ro("lam_pr2", row_reader([](const Simulator& s, std::size_t i) {
                      return s.last_step().lam2.segment<3>(3 * static_cast<Index>(i));
                    }))
-      .def_prop_ro("torques", reader([](const Simulator& simulator) {
-                     const std::vector<int>& actuated = simulator.world().robot().actuated();
-                     VectorXd torques(static_cast<Index>(actuated.size()));
-                     for (std::size_t i = 0; i < actuated.size(); ++i) {
-                       torques(static_cast<Index>(i)) = simulator.last_step().motors.torque(actuated[i]);
-                     }
-                     return torques;
-                   }))
+      .def_prop_ro("torques", reader(&motor_torques))
+      .def_prop_ro("recorded", reader(&recorded))
       .def_prop_ro("saturated", reader([](const Simulator& simulator) {
                      std::vector<Index> dofs;
                      const std::vector<unsigned char>& at_bound = simulator.last_step().motors.at_bound;

@@ -325,6 +325,9 @@ class Simulator:
     def torques(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]: ...
 
     @property
+    def recorded(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]: ...
+
+    @property
     def saturated(self) -> list[int]: ...
 
     @property

@@ -9,6 +9,8 @@ from numpy.testing import assert_array_equal
 
 import exposim as xs
 from bad_input import refused
+from exposim.scenarios import Run
+from exposim.simulation.state import STATE_FIELDS
 
 FIELDS = ("friction_stretch", "friction_slips", "commands", "command_t", "command_target", "command_velocity")
 
@@ -68,6 +70,21 @@ def test_it_continues_with_the_same_bits(way, robot):
         each.step(n=20)
     assert sim.state == other.state
     assert sim.state.to_array().tobytes() == other.state.to_array().tobytes()
+
+
+def test_a_run_records_what_states_and_simulator_show(robot):
+    target = lambda t: robot.q0[7:] + 0.1 * np.sin(20 * t)  # noqa: E731
+    run = Run(xs.scenarios.Scenario("swaying", robot, None, 5e-3, 0.1, target=target))
+    seen = []
+    while not run.done:
+        sim = run.sim
+        seen.append((sim.state, sim.torques, sim.positions, sim.normals, sim.forces))
+        run.advance()
+    states, *beside = zip(*seen, strict=True)
+    for name in STATE_FIELDS:
+        assert_array_equal(getattr(run.trajectory, name)[:-1], [getattr(state, name) for state in states], name)
+    for name, column in zip(("torque", "position", "normal", "force"), beside, strict=True):
+        assert_array_equal(getattr(run.trajectory, name)[:-1], column, name)
 
 
 def test_what_is_on_its_way_matters(robot):

@@ -93,7 +93,7 @@ class Run(LeavesToPaperExpo):
         self.seconds_per_step: list[float] = []  # measured, one entry per recorded interval
         self.seconds_per_control: list[float] = []  # measured, one entry per control period
         self._resumed: dict[str, NDArray[Any]] | None = None  # what was recorded before the rows
-        self._rows: list[tuple[Array, ...]] = [self._row(np.zeros(len(scenario.robot.actuated_dofs)))]
+        self._rows: list[tuple[Array, Array]] = [self._row(np.zeros(len(scenario.robot.actuated_dofs)))]
         # Replaced as one at the end of every control period, so that an interruption anywhere leaves a whole number.
         self._kept: tuple[int, int, dict[str, Array]] = (0, 1, self._memory())  # steps, rows, memory
 
@@ -139,7 +139,8 @@ class Run(LeavesToPaperExpo):
             run._remember(trajectory.memory)
         recorded = {name: getattr(trajectory, name) for name in ARRAYS}
         run._resumed = {name: array[:-1] for name, array in recorded.items()}
-        run._rows = [(last._x, *(recorded[name][-1] for name in _BESIDE))]
+        record = np.concatenate([last._x, *(recorded[name][-1].ravel() for name in _BESIDE)])
+        run._rows = [(record, recorded["tau"][-1])]
         run._kept = (steps, 1, run._memory())
         return run
 
@@ -175,8 +176,7 @@ class Run(LeavesToPaperExpo):
         target = self.scenario.target_at(state.t)
         wrenches = None if self.scenario.disturbance is None else self.scenario.disturbance(state.t)
         self.seconds_per_control.append(perf_counter() - start)
-        x, _, *seen = self._rows[-1]
-        self._rows[-1] = (x, tau, *seen)
+        self._rows[-1] = (self._rows[-1][0], tau)
         end = min(steps + self.steps_per_period, self.steps)
         while steps < end:
             n = min(self.record_every, end - steps)
@@ -193,8 +193,8 @@ class Run(LeavesToPaperExpo):
     def trajectory(self) -> Trajectory:
         """What has been recorded up to now."""
         steps, count, memory = self._kept
-        x, *beside = (np.array(column) for column in zip(*self._rows[:count], strict=True))
-        arrays = unpacked(x, self.sim.state.layout) | dict(zip(_BESIDE, beside, strict=True))
+        records, tau = (np.array(column) for column in zip(*self._rows[:count], strict=True))
+        arrays = self._take_apart(records) | {"tau": tau}
         if self._resumed is not None:
             arrays = {name: np.concatenate([self._resumed[name], array]) for name, array in arrays.items()}
         robot, divergence = self.scenario.robot, self.divergence
@@ -232,10 +232,17 @@ class Run(LeavesToPaperExpo):
             f"give {len(dofs)}, one per actuated degree of freedom of {robot.name!r}"
         )
 
-    def _row(self, tau: Array) -> tuple[Array, ...]:
-        """The flat state, and what is recorded beside it."""
-        sim = self.sim
-        return sim.state._x, tau, sim.torques, sim.positions, sim.normals, sim.forces
+    def _row(self, tau: Array) -> tuple[Array, Array]:
+        """The flat state with what is read beside it, and the torque asked for."""
+        return self.sim._core.recorded, tau
+
+    def _take_apart(self, records: Array) -> dict[str, NDArray[Any]]:
+        """What records hold, by name."""
+        layout, nu = self.sim.state.layout, len(self.scenario.robot.actuated_dofs)
+        ends = np.cumsum([layout.size, nu, 3 * layout.nc, 3 * layout.nc])
+        x, torque, *of_contacts = np.split(records, ends, axis=1)
+        beside = [torque, *(each.reshape(len(x), layout.nc, 3) for each in of_contacts)]
+        return unpacked(x, layout) | dict(zip(_BESIDE, beside, strict=True))
 
     def _remember(self, memory: Mapping[str, Array]) -> None:
         try:
@@ -261,7 +268,7 @@ class Run(LeavesToPaperExpo):
         return columns
 
 
-_BESIDE = ("tau", "torque", "position", "normal", "force")
+_BESIDE = ("torque", "position", "normal", "force")  # read beside the state, in this order
 
 
 def _comparable(settings: RunSettings) -> dict[str, Any]:
