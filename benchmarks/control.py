@@ -1,4 +1,4 @@
-"""Time per call of the controllers, on the scenarios that use them: python benchmarks/control.py [--repeats 300]."""
+"""Time per call of the controllers, and speed of the runs they are in: python benchmarks/control.py [--repeats 300]."""
 
 from __future__ import annotations
 
@@ -31,19 +31,29 @@ def seconds_of_calls(name: str, repeats: int) -> np.ndarray:
     return np.array(seconds)
 
 
+def times_real_time(name: str) -> float:
+    """Speed of a run as ``exposim run`` advances it: controller, steps and recording, no start, plots or saving."""
+    run = Run(xs.scenarios.get(name))
+    start = perf_counter()
+    while not run.done:
+        run.advance()
+    return run.t / (perf_counter() - start)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=300, help="calls per scenario, at most as the motion has")
     repeats = parser.parse_args().repeats
-    table = Table(title="One call of the controller, ms")
-    for column in ("scenario", "controller", "median", "95 %", "worst", "calls"):
+    table = Table(title="One call of the controller, µs, and the run as a multiple of real time, the best of three")
+    for column in ("scenario", "controller", "median", "95 %", "worst", "calls", "run"):
         table.add_column(column, justify="left" if column in ("scenario", "controller") else "right")
     warnings.simplefilter("ignore", xs.ModelWarning)
     for name in SCENARIOS:
-        seconds = 1e3 * seconds_of_calls(name, repeats)
+        microseconds = 1e6 * seconds_of_calls(name, repeats)
         kind = type(xs.scenarios.get(name).make_controller()).__name__
-        figures = (np.median(seconds), np.percentile(seconds, 95), seconds.max())
-        table.add_row(name, kind, *(f"{figure:.3f}" for figure in figures), str(len(seconds)))
+        figures = (np.median(microseconds), np.percentile(microseconds, 95), microseconds.max())
+        speed = max(times_real_time(name) for _ in range(3))
+        table.add_row(name, kind, *(f"{figure:.0f}" for figure in figures), str(len(microseconds)), f"{speed:.0f} ×")
     Console().print(table)
 
 
