@@ -113,7 +113,7 @@ class InverseDynamics:
 
         effort = program.effort
         effort[:, :nv] = M
-        np.copyto(effort[:, :nv], M.T, where=self._below_diagonal)  # Pinocchio fills in the rest
+        np.copyto(effort[:, :nv], M.T, where=self._below_diagonal)  # the half that Pinocchio leaves out
         np.negative(J_feet.T, out=effort[:, nv:])
         program.A[:no_motors], program.b[:no_motors] = effort[self._unactuated], -h[self._unactuated]
         program.A[no_motors:, :nv] = held[:, :nv]
@@ -154,16 +154,9 @@ class InverseDynamics:
 
     def _program(self, contacts: tuple[str, ...]) -> Program:
         if contacts not in self._programs:
-            feet, nv = [self._foot(name) for name in contacts], self._robot.nv
-            self._programs[contacts] = Program(
-                Stance(feet, nv),
-                len(feet),
-                len(self._actuated),
-                nv,
-                self._friction,
-                self._normal_force,
-                self._force_weight,
-            )
+            stance = Stance([self._foot(name) for name in contacts], self._robot.nv)
+            settings = (self._friction, self._normal_force, self._force_weight)
+            self._programs[contacts] = Program(stance, len(self._actuated), *settings)
         return self._programs[contacts]
 
     def _foot(self, name: str) -> Foot:

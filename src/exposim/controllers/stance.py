@@ -52,7 +52,8 @@ class Stance:
             bodies.setdefault(foot.joint, []).append(i)
         held = [(points[0], 6) for points in bodies.values() if len(points) > 2]
         held += [(i, 3) for points in bodies.values() if len(points) <= 2 for i in points]
-        self._nv, self._frames = nv, [foot.frame for foot in feet]
+        self.nv, self.feet = nv, len(feet)
+        self._frames = [foot.frame for foot in feet]
         self._held = [i for i, _ in held]
         self._held_rows = np.array([6 * i + row for i, rows in held for row in range(rows)], dtype=int)
         arms = np.array([foot.arm for foot in feet]).reshape(-1, 3, 3)
@@ -66,7 +67,7 @@ class Stance:
 
         A sphere is taken as not rolling away from the point that touches.
         """
-        nv, motions, axes = self._nv, self._motions, pin.LOCAL_WORLD_ALIGNED
+        nv, motions, axes = self.nv, self._motions, pin.LOCAL_WORLD_ALIGNED
         for i, frame in enumerate(self._frames):
             motions[i, :, :nv] = pin.getFrameJacobian(model, data, frame, axes)
         for i in self._held:
@@ -88,14 +89,13 @@ class Program:
     def __init__(
         self,
         stance: Stance,
-        feet: int,
         motors: int,
-        nv: int,
         friction: float,
         normal_force: tuple[float, float],
         force_weight: float,
     ):
-        self.stance, self._nv, n = stance, nv, nv + 3 * feet
+        nv, feet = stance.nv, stance.feet
+        self.stance, n = stance, nv + 3 * feet
         sizes = (n, nv - motors + stance.equations, motors + 5 * feet)
         self.effort = np.zeros((nv, n))
         self.H, self.g = force_weight * np.eye(n), np.zeros(n)
@@ -116,7 +116,7 @@ class Program:
         The solver is set up anew, in the memory it has: nothing but `last` makes a difference.
         """
         solvers = _solvers()
-        qp = solvers.of_size(*self._sizes)
+        qp = solvers.of_size(self._sizes)
         qp.init(self.H, self.g, self.A, self.b, self.C, self.lower, self.upper)
         if last and tuple(len(last[key]) for key in "xyz") == self._sizes:
             qp.solve(last["x"], last["y"], last["z"])
@@ -135,8 +135,8 @@ class _Solvers(threading.local):
         self._of_size: dict[tuple[int, int, int], Any] = {}
         self.good = self._proxqp.QPSolverOutput.PROXQP_SOLVED
 
-    def of_size(self, variables: int, equalities: int, inequalities: int) -> Any:
-        sizes = (variables, equalities, inequalities)
+    def of_size(self, sizes: tuple[int, int, int]) -> Any:
+        """Sizes are the numbers of variables, equalities and inequalities."""
         if sizes not in self._of_size:
             qp = self._proxqp.dense.QP(*sizes)
             qp.settings.eps_abs = TOLERANCE

@@ -49,7 +49,8 @@ class Equations(NamedTuple):
     a: Array  # (m,)
 
 
-# At a time, with the kinematics of the state in data; accelerations there: those with zero joint accelerations.
+# At a time, with kinematics, centre of mass, Jacobians, M and nle of the state in data; accelerations there: those with
+# zero joint accelerations.
 BoundTask = Callable[[float, State, pin.Data], Equations]
 
 
