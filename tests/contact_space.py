@@ -211,7 +211,7 @@ class ContactSpace:
 
     def note_largest(self, motion: Motion) -> None:
         for i in range(len(self.elements)):
-            self.largest[i] = np.maximum(self.largest[i], self.push_and_speed(i, motion))
+            self.largest[i] = np.maximum(self.largest[i], np.abs(self.push_and_speed(i, motion)))
 
     def note_tried(self, start: Motion, end: Motion) -> None:
         self.note_largest(end)
