@@ -27,6 +27,7 @@ void bind_integrators(nb::module_& m) {
       .value("ORTHOGONAL", Projection::kOrthogonal);
 
   m.attr("MICRO_STEPS") = thresholds::kMicroSteps;
+  m.attr("MICRO_TOLERANCE") = thresholds::kMicroTolerance;
   m.attr("MAX_ACCELERATION") = thresholds::kMaxAcceleration;
   m.attr("MAX_TURN") = thresholds::kMaxTurn;
   m.attr("MOST_PARTS") = thresholds::kMostParts;
@@ -41,10 +42,12 @@ void bind_integrators(nb::module_& m) {
           nb::arg("material"));
   nb::class_<Expo, Integrator>(m, "Expo").def(
       "__init__",
-      [](Expo* self, int order, double tolerance, int micro_steps, double max_acceleration, double max_turn) {
-        new (self) Expo({order, tolerance, micro_steps, max_acceleration, max_turn});
+      [](Expo* self, int order, double tolerance, int micro_steps, double micro_tolerance, double max_acceleration,
+         double max_turn) {
+        new (self) Expo({order, tolerance, micro_steps, micro_tolerance, max_acceleration, max_turn});
       },
-      nb::arg("order"), nb::arg("tolerance"), nb::arg("micro_steps"), nb::arg("max_acceleration"), nb::arg("max_turn"));
+      nb::arg("order"), nb::arg("tolerance"), nb::arg("micro_steps"), nb::arg("micro_tolerance"),
+      nb::arg("max_acceleration"), nb::arg("max_turn"));
   nb::class_<PaperExpo, Integrator>(m, "PaperExpo")
       .def(
           "__init__",

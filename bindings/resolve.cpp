@@ -52,7 +52,7 @@ Strand strand_of(const Element& element, std::size_t index) {
 }
 
 Resolved resolve(const Eigen::MatrixXd& Upsilon, const VectorXd& ddp_bar, const std::vector<Element>& elements,
-                 double dt, int micro_steps) {
+                 double dt, int micro_steps, double tolerance) {
   std::vector<Strand> strands;
   for (const Element& element : elements) strands.push_back(strand_of(element, strands.size()));
   const auto count = static_cast<Eigen::Index>(strands.size());
@@ -60,7 +60,7 @@ Resolved resolve(const Eigen::MatrixXd& Upsilon, const VectorXd& ddp_bar, const 
   const VectorXd unused = VectorXd::Zero(Upsilon.rows());
   const StiffSystem system(Upsilon, unused, unused, ddp_bar, VectorXd::Zero(2 * Upsilon.rows()));
   Resolver resolver;
-  resolver.resolve(system, list, dt, micro_steps);
+  resolver.resolve(system, list, dt, {static_cast<double>(micro_steps), tolerance});
 
   Resolved result;
   for (RowMatrixX3d* each :
@@ -106,7 +106,7 @@ void bind_resolve(nb::module_& m) {
       .def_prop_ro("limited", [](const Resolved& self) { return self.info.limited; })
       .def_ro("changed", &Resolved::changed);
   m.def("resolve", &resolve, nb::arg("Upsilon"), nb::arg("ddp_bar"), nb::arg("elements"), nb::arg("dt"),
-        nb::arg("micro_steps"));
+        nb::arg("micro_steps"), nb::arg("tolerance"));
 }
 
 }  // namespace exposim

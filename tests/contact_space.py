@@ -22,6 +22,8 @@ SAME_TIME = 1e-6  # of a micro-step
 NO_PUSH, NO_SLIDING = 1e-3, 1e-6  # near enough to the end of a slip, of the largest λ_n and ‖ṗᵗ‖ since it began
 MOST_OF_DETERMINANT = 0.5  # of the equation of the longest stage, that friction of all contacts may take
 OVERSHOOT, CUTS_AGAIN = 0.02, 6  # of a margin's largest size; how often a cut is cut again for more
+RUNGS_TO_JAM, MOST_RUNGS = 5, 8  # by which micro-steps are halved: until friction leaves that, until they are accurate
+ERROR_OF_BEND = 0.138
 TIMES_TO_GIVE_WAY = 8  # in a step, springing back; from then on the saw is followed at its mean
 OPEN, STICKING, SLIPPING, IDLE, BILATERAL = "open", "sticking", "slipping", "idle", "bilateral"
 YIELDING = "yielding"  # a way of slipping, and so called outside
@@ -253,15 +255,22 @@ class ContactSpace:
                 after.stretch[i] = min(after.stretch[i], held, key=np.linalg.norm)
         return after
 
-    def micro_step(self, motion: Motion, h: float) -> tuple[Motion, Array, Array]:
-        """SDIRK of length h, every contact linear in its mode: the end, ∫λ and ∫∫λ, (n, 3)."""
+    def stage_matrix(self, motion: Motion, h: float) -> Array:
+        if not self.elements:
+            return np.eye(0)
+        parts = [self.linearise(i, motion) for i in range(len(self.elements))]
+        K, B = block_diag(*(part[1] for part in parts)), block_diag(*(part[2] for part in parts))
+        return np.eye(len(K)) + self.Upsilon @ (h**2 * GAMMA**2 * K + h * GAMMA * B)
+
+    def micro_step(self, motion: Motion, h: float) -> tuple[Motion, Array, Array, float]:
+        """SDIRK of length h, every contact linear in its mode: the end, ∫λ and ∫∫λ, (n, 3), and its error."""
         if h <= 0.0 or not self.elements:
-            return motion, np.zeros_like(motion.velocity), np.zeros_like(motion.velocity)
+            return motion, np.zeros_like(motion.velocity), np.zeros_like(motion.velocity), 0.0
         parts = [self.linearise(i, motion) for i in range(len(self.elements))]
         lam0 = np.concatenate([part[0] for part in parts])
         K, B = block_diag(*(part[1] for part in parts)), block_diag(*(part[2] for part in parts))
         v0 = motion.velocity.ravel()
-        matrix = np.eye(len(v0)) + self.Upsilon @ (h**2 * GAMMA**2 * K + h * GAMMA * B)
+        matrix = self.stage_matrix(motion, h)
 
         def stage(delta_p: Array, delta_v: Array) -> tuple[Array, Array]:
             """λ and a of a stage; what is given are its increments but for its own hγ a."""
@@ -280,7 +289,28 @@ class ContactSpace:
             return (h**2 * (2 * GAMMA * (1 - GAMMA) * x1 + GAMMA**2 * x2)).reshape(-1, 3)
 
         end = self.moved(motion, h * motion.velocity + twice(a1, a2), motion.velocity + once(a1, a2))
-        return end, once(lam1, lam2), twice(lam1, lam2)
+        return end, once(lam1, lam2), twice(lam1, lam2), self.error(motion, end, (lam0, lam1, lam2), matrix, h)
+
+    def error(self, motion: Motion, end: Motion, forces: tuple[Array, Array, Array], matrix: Array, h: float) -> float:
+        """Of the velocities at the end of a micro-step [m/s], by its forces at the start and at the two stages."""
+        lam0, lam1, lam2 = forces
+        bend = (lam2 - lam1) / (1 - GAMMA) - (lam1 - lam0) / GAMMA
+        beyond = np.concatenate([self.beyond_linear(i, motion, end) for i in range(len(self.elements))])
+        off = np.linalg.solve(matrix, self.Upsilon @ (ERROR_OF_BEND * bend + beyond / 3)).reshape(-1, 3)
+        return float(h * np.linalg.norm(off, axis=1).max())
+
+    def beyond_linear(self, i: int, motion: Motion, end: Motion) -> Array:
+        """Friction turns with the velocity: by how much that differs, at the end, from its linear turn."""
+        e = self.elements[i]
+        velocity = e.tangential(end.velocity[i])
+        speed = np.linalg.norm(velocity)
+        if self.modes[i] != SLIPPING or self.push(i, end) <= 0.0 or speed <= SLOWEST_SLIDING:
+            return np.zeros(3)
+        t_hat = self.heading(i, motion)
+        before = max(np.linalg.norm(e.tangential(motion.velocity[i])), SLOWEST_SLIDING)
+        across = velocity - (t_hat @ velocity) * t_hat
+        turned = self.push(i, end) * (velocity / speed - t_hat)
+        return -self.sliding_friction(i, t_hat) * (turned - max(0.0, self.push(i, motion)) / before * across)
 
     def changes_within(self, start: Motion, end: Motion, h: float) -> dict[int, tuple[float, str]]:
         """When and to which mode elements change in a micro-step, by element."""
@@ -401,21 +431,35 @@ class ContactSpace:
         return STICKING if self.times_given_way[i] <= TIMES_TO_GIVE_WAY else YIELDING
 
 
-def resolve(Upsilon: Array, ddp_bar: Array, elements: Sequence[Element], dt: float, micro_steps: int = 20) -> Resolved:
-    """Follow the elements through dt by micro-steps, each cut where the first of them changes."""
-    space = ContactSpace(Upsilon, ddp_bar, elements, dt / micro_steps)
+def resolve(
+    Upsilon: Array,
+    ddp_bar: Array,
+    elements: Sequence[Element],
+    dt: float,
+    micro_steps: int = 20,
+    tolerance: float = np.inf,
+) -> Resolved:
+    """Follow the elements through dt by micro-steps, short enough for a tolerance [m/s], cut where one changes."""
+    longest = dt / micro_steps
+    space = ContactSpace(Upsilon, ddp_bar, elements, longest / 2**RUNGS_TO_JAM)
     motion = space.start()
     lam_int, lam_int2 = np.zeros_like(motion.velocity), np.zeros_like(motion.velocity)
     events: list[Event] = []
     changed = any(e.mode in (SLIPPING, IDLE) for e in elements)
-    longest, left, parts, taken = dt / micro_steps, dt, micro_steps, 0
+    left, rung, taken = dt, 0, 0
     most_events = min(16 + 4 * len(space.elements), 80)
-    while parts > 0:
-        h = left / parts
-        end, once, twice = space.micro_step(motion, h)
+    while left > 1e-12 * dt:
+        h = left / max(1, ceil(left / (longest / 2**rung) - 1e-6))
+        if rung < RUNGS_TO_JAM and np.linalg.det(space.stage_matrix(motion, h)) < 1.0 - MOST_OF_DETERMINANT:
+            rung += 1
+            continue
+        end, once, twice, error = space.micro_step(motion, h)
+        taken, off = taken + 1, error / tolerance
+        if off > 1.0 and rung < MOST_RUNGS:
+            rung = min(MOST_RUNGS, rung + (1 if off < 8.0 else 2 if off < 64.0 else 3))
+            continue
         space.note_tried(motion, end)
         changes = space.changes_within(motion, end, h)
-        taken, parts = taken + 1, parts - 1
         first = min(changes, key=lambda i: changes[i][0], default=None)
         located = first is not None and changes[first][0] < h and len(events) < most_events
         for again in range(1 + CUTS_AGAIN if located else 0):
@@ -423,14 +467,16 @@ def resolve(Upsilon: Array, ddp_bar: Array, elements: Sequence[Element], dt: flo
                 first = min(changes, key=lambda i: changes[i][0])
             together = changes[first][0] + SAME_TIME * h
             h = changes[first][0]
-            end, once, twice = space.micro_step(motion, h)
+            end, once, twice, _ = space.micro_step(motion, h)
             space.note_tried(motion, end)
             cut_here = {i: change for i, change in changes.items() if change[0] <= together}
             changes = space.changes_within(motion, end, h)
             taken += 1
             if again == CUTS_AGAIN or not space.overshoots(motion, end):
-                changes, parts = changes | cut_here, ceil((left - h) / longest - 1e-9)
+                changes = changes | cut_here
                 break
+        if not located and off < 0.1 and rung > 0:
+            rung -= 1
         for i, (_, mode) in changes.items():
             before = space.outward_modes[i]
             space.enter(i, mode, end, space.heading(i, motion))

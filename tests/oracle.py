@@ -15,7 +15,9 @@ from scipy.linalg import block_diag, expm
 from contact_space import BILATERAL, IDLE, OPEN, SLIPPING, STICKING, Element, Resolved, resolve
 from reference import Array, Contact, ReferenceSimulator, Wrench, integrate_linear_system, project_to_cone
 
-MICRO_STEPS, HALF_STEP_MICRO_STEPS = 20, 5
+MICRO_STEPS, MICRO_TOLERANCE = 2, 0.01  # at least so many; error of the mean acceleration that each may make [m/s²]
+SHARE_OF_FREEZING, ROUGHLY = 0.1, 10.0  # beside it, of the change of p̈̄; the same for an estimate [m/s²]
+FAR_MIDDLE = 5e-3  # from where the middle of the step was expected [rad, m]
 SLOW_TURN, REPETITIONS = 0.05, 2  # beyond so many radians a step, velocity-dependent terms are those of the mean
 LARGEST_ACCELERATION = 1500.0  # of an open contact that could land [m/s²]
 DISAGREEMENT = 1e-3  # of robot and contact space, as a force, that is let be; of the largest average force
@@ -95,28 +97,32 @@ class OracleSimulator(ReferenceSimulator):
         self.hesitated = self.borderline = False
         if self.order == 1:
             terms = self._terms(q, v, tau, wrenches)
-            followed = self._follow(terms, dt, MICRO_STEPS)
+            followed = self._follow(terms, dt)
         else:
             q_mid = pin.integrate(self.model, q, dt / 2 * v)
             terms = self._terms(q_mid, v, tau, wrenches)
-            v_mid = self._predict_middle(terms)
-            terms = self._terms(q_mid, v_mid, tau, wrenches)
-            followed = self._follow(terms, dt, MICRO_STEPS)
-            if follow or followed.changed:
-                half = self._follow(terms, dt / 2, HALF_STEP_MICRO_STEPS)
-                q_mid, v_mid = self._moved(terms, half.lam_bar, half.lam_bar2, dt / 2)
-                terms = self._terms(q_mid, v_mid, tau, wrenches)
-                followed = self._follow(terms, dt, MICRO_STEPS)
+            slips = any(mode in (SLIPPING, IDLE) for mode in self.modes)
+            if not slips:
+                terms = self._terms(q_mid, self._predict_middle(terms), tau, wrenches)
+                followed = self._follow(terms, dt)
+            if slips or follow or followed.changed:
+                way, before = self._way(terms, self._follow(terms, dt, 1, ROUGHLY).lam_bar2), terms.ddp_bar
+                if np.abs(way - dt * v).max() / 2 > FAR_MIDDLE:
+                    q_mid = pin.integrate(self.model, q, way / 2)
+                terms = self._terms(q_mid, way / dt, tau, wrenches)
+                near = [i for i, e in enumerate(self._elements()) if e.mode != OPEN or self._could_land(e)]
+                frozen = np.linalg.norm((terms.ddp_bar - before).reshape(-1, 3)[near], axis=1).max(initial=0.0)
+                followed = self._follow(terms, dt, tolerance=MICRO_TOLERANCE + SHARE_OF_FREEZING * frozen)
         self.followed = followed
         self.lam_pr, self.lam_pr2 = followed.lam_bar, followed.lam_bar2
         if not followed.changed:
             self.lam_pr, self.lam_pr2 = self._closed_form(terms)
-        q_next, v_next = self._moved(terms, self.lam_pr, self.lam_pr2, dt)
+        q_next, v_next = self._moved(terms, self.lam_pr, self.lam_pr2)
         if not followed.changed and self.order == 2 and self._turn_rate() * dt > SLOW_TURN:
             for _ in range(REPETITIONS):
                 terms = self._terms(terms.q, (v + v_next) / 2, tau, wrenches)
                 self.lam_pr, self.lam_pr2 = self._closed_form(terms)
-                q_next, v_next = self._moved(terms, self.lam_pr, self.lam_pr2, dt)
+                q_next, v_next = self._moved(terms, self.lam_pr, self.lam_pr2)
         p_start, dp_start = self.p.copy(), self.dp.copy()
         self.q, self.v = q_next, v_next
         self.t += dt
@@ -169,13 +175,20 @@ class OracleSimulator(ReferenceSimulator):
             elements.append(Element(contact.material, n, gap, self.dp[i], mode, stretch))
         return elements
 
-    def _follow(self, terms: Terms, dt: float, micro_steps: int) -> Resolved:
+    def _follow(
+        self, terms: Terms, dt: float, micro_steps: int = MICRO_STEPS, tolerance: float = MICRO_TOLERANCE
+    ) -> Resolved:
         """Of the contacts that are closed or could close within the step; the others stay as they are."""
         elements = self._elements()
         near = [i for i, e in enumerate(elements) if e.mode != OPEN or self._could_land(e)]
         rows = (3 * np.array(near, int)[:, None] + np.arange(3)).ravel()
         found = resolve(
-            terms.Upsilon[np.ix_(rows, rows)], terms.ddp_bar[rows], [elements[i] for i in near], dt, micro_steps
+            terms.Upsilon[np.ix_(rows, rows)],
+            terms.ddp_bar[rows],
+            [elements[i] for i in near],
+            dt,
+            micro_steps,
+            tolerance * dt,
         )
         modes = [e.mode for e in elements]
         for i, mode in zip(near, found.modes, strict=True):
@@ -184,7 +197,8 @@ class OracleSimulator(ReferenceSimulator):
             full = np.zeros_like(self.p)
             full[near] = getattr(found, name)
             setattr(found, name, full)
-        repeats = sum(event.before == event.after == SLIPPING for event in found.events)
+        # An end of slipping that is looked for, or an anchor that gives way, over and over: rounding grows with each.
+        repeats = sum(event.before == event.after for event in found.events)
         self.hesitated = self.hesitated or repeats > 3
         found.events = [event._replace(element=near[event.element]) for event in found.events]
         found.modes = modes
@@ -219,14 +233,18 @@ class OracleSimulator(ReferenceSimulator):
         dv_bar, MinvJt = np.linalg.solve(M, u), np.linalg.solve(M, J.T)
         return Terms(q, v, dv_bar, MinvJt, J @ MinvJt, J @ dv_bar + dJv, drives)
 
-    def _moved(self, terms: Terms, lam_bar: Array, lam_bar2: Array, dt: float) -> tuple[Array, Array]:
+    def _way(self, terms: Terms, lam_bar2: Array) -> Array:
+        dv2 = terms.dv_bar + terms.MinvJt @ lam_bar2.ravel()
+        dq = self.dt * self.v + self.dt**2 / 2 * dv2
+        free = ~self._loaded() & (terms.drives.X > 0.0)
+        _, _, at_start, at_end = terms.drives
+        dq[free] = (at_start * self.v + at_end * (self.v + self.dt * dv2))[free]
+        return dq
+
+    def _moved(self, terms: Terms, lam_bar: Array, lam_bar2: Array) -> tuple[Array, Array]:
+        dt = self.dt
         dv, dv2 = (terms.dv_bar + terms.MinvJt @ lam.ravel() for lam in (lam_bar, lam_bar2))
-        dq = dt * self.v + dt**2 / 2 * dv2
-        if dt == self.dt:
-            free = ~self._loaded() & (terms.drives.X > 0.0)
-            _, _, at_start, at_end = terms.drives
-            dq[free] = (at_start * self.v + at_end * (self.v + dt * dv2))[free]
-        q, v = pin.integrate(self.model, self.q, dq), self.v + dt * dv
+        q, v = pin.integrate(self.model, self.q, self._way(terms, lam_bar2)), self.v + dt * dv
         for joint in self.model.joints[1:]:
             if joint.shortname() == "JointModelFreeFlyer" and self.model.parents[joint.id] == 0:
                 at, linear, angular = joint.idx_q, np.arange(3) + joint.idx_v, np.arange(3, 6) + joint.idx_v

@@ -7,8 +7,19 @@ namespace exposim {
 namespace thresholds {
 
 // Contacts that change within a step (options of Expo).
-/// Micro-steps that follow contacts through a step, and through its first half, where an estimate will do.
-constexpr int kMicroSteps = 20, kMicroStepsAhead = 5;
+/// Micro-steps that follow contacts through a step, at least.
+constexpr int kMicroSteps = 2;
+/// Error of the mean acceleration that a micro-step may make [m/s²]; beside it, this share of what the acceleration
+/// without stiff forces changes by within the step, since that is frozen anyway.
+constexpr double kMicroTolerance = 0.01, kShareOfFreezing = 0.1;
+/// The same where a rough estimate of a step will do.
+constexpr double kRoughTolerance = 10.0;
+/// How often micro-steps are halved at most; the share of their tolerance below which the next is twice as long.
+constexpr int kMostRungs = 8;
+constexpr double kUpwards = 0.1;
+/// Where contacts that change take the middle of a step further than this from where it was thought to be [rad, m], the
+/// mass matrix is computed again.
+constexpr double kFarMiddle = 5e-3;
 /// No open contact is expected to accelerate towards a surface by more than this within a step [m/s²].
 constexpr double kMaxAcceleration = 1500.0;
 /// Where a landing was missed by that, the step is taken again with this factor on it, and then with all contacts.
@@ -66,8 +77,9 @@ constexpr double kSimultaneous = 1e-6;
 /// A force, a velocity, that is due to reach zero has reached it at this share of the largest it was.
 constexpr double kNoForceLeft = 1e-3, kNoSpeedLeft = 1e-6;
 /// Where friction presses sliding contacts into the ground harder than the ground pushes them out (Painlevé), their
-/// force grows of itself. It is held back to take no more than this from the determinant of an implicit stage, all
-/// together.
+/// force grows of itself. Micro-steps are halved, up to so many times, until it takes no more than this from the
+/// determinant of an implicit stage; from there on it is held back to take no more, all together.
+constexpr int kRungsToJam = 5;
 constexpr double kMostOfStage = 0.5;
 /// A stretch is on the friction cone if it is shorter by less than this share.
 constexpr double kOnCone = 1e-9;

@@ -54,6 +54,15 @@ def number(name: str, value: Any, unit: str, *, above: float | None = None, leas
     return result
 
 
+def positive(name: str, value: Any, unit: str) -> float:
+    """A float above zero, which may be infinite."""
+    wanted = f"a number above 0 {unit}, or inf"
+    array = as_array(name, value, wanted)
+    if array.ndim != 0 or not array > 0.0:
+        raise InvalidArgument(f"{name} is {value!r}; give {wanted}")
+    return float(array)
+
+
 def count(name: str, value: Any, most: int = 2**31 - 1) -> int:
     """A whole number of at least 1, and not more than that."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or not 1 <= value <= most:

@@ -130,7 +130,9 @@ class Projection(enum.Enum):
 
     ORTHOGONAL = 1
 
-MICRO_STEPS: int = 20
+MICRO_STEPS: int = 2
+
+MICRO_TOLERANCE: float = 0.01
 
 MAX_ACCELERATION: float = 1500.0
 
@@ -144,7 +146,7 @@ class Integrator:
     def contact_law(self, material: Material) -> Law: ...
 
 class Expo(Integrator):
-    def __init__(self, order: int, tolerance: float, micro_steps: int, max_acceleration: float, max_turn: float) -> None: ...
+    def __init__(self, order: int, tolerance: float, micro_steps: int, micro_tolerance: float, max_acceleration: float, max_turn: float) -> None: ...
 
 class PaperExpo(Integrator):
     def __init__(self, kernel: ContactKernel, position_update: PositionUpdate, anchor_rule: AnchorRule, projection: Projection) -> None: ...
@@ -195,7 +197,7 @@ class Resolved:
     @property
     def changed(self) -> bool: ...
 
-def resolve(Upsilon: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')], ddp_bar: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], elements: Sequence[Element], dt: float, micro_steps: int) -> Resolved: ...
+def resolve(Upsilon: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='F')], ddp_bar: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], elements: Sequence[Element], dt: float, micro_steps: int, tolerance: float) -> Resolved: ...
 
 class Divergence:
     def __init__(self, t: float, step: int, q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]) -> None: ...

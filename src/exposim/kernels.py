@@ -253,6 +253,7 @@ def resolve(
     elements: Sequence[Element],
     dt: float,
     micro_steps: int = _core.MICRO_STEPS,
+    tolerance: float | None = None,
 ) -> Resolved:
     r"""Follows contacts through a step in contact space, as :class:`exposim.Expo` does where they may change.
 
@@ -264,18 +265,21 @@ def resolve(
         ddp_bar: Acceleration without contact forces [m/s²], (3n,).
         elements: The n contacts.
         dt: Length of the step [s], at least 1e-12.
-        micro_steps: Into which it is divided, from 1 to 100,000.
+        micro_steps: Into which it is divided at least, from 1 to 100,000.
+        tolerance: Error of a velocity that each of them may make [m/s], above zero; ``None``: that of ``Expo()``.
     """
     elements = tuple(elements)
     if not elements or not all(isinstance(each, Element) for each in elements):
         raise InvalidArgument(f"elements is {elements!r}; give at least one exposim.kernels.Element")
     m = 3 * len(elements)
+    dt = _checks.number("dt", dt, "[s]", least=_core.MIN_STEP)
     found = _core.resolve(
         _symmetric("Upsilon", Upsilon, m),
         _checks.vector("ddp_bar", ddp_bar, m, "three for every element"),
         [each._build() for each in elements],
-        _checks.number("dt", dt, "[s]", least=_core.MIN_STEP),
+        dt,
         _checks.count("micro_steps", micro_steps, MOST_MICRO_STEPS),
+        dt * _core.MICRO_TOLERANCE if tolerance is None else _checks.positive("tolerance", tolerance, "[m/s]"),
     )
     return Resolved(
         found.lam_bar,

@@ -7,6 +7,7 @@ from scipy.integrate import solve_ivp
 
 import exposim as xs
 from joint_truth import GRAVITY, bounce, joint_inertias, laws_of, pendulum, pendulum_at_rest, pendulum_bounces, truth_of
+from systems import energy
 
 LENGTH = 0.5
 INERTIA = LENGTH**2
@@ -142,6 +143,44 @@ def test_limits_never_give_energy(seed, dt):
     for _ in range(round(3.0 / dt)):
         sim.step()
         assert energy() <= start * (1.0 + 1e-3) + 1e-3 * GRAVITY
+
+
+def swinging_arm(upper):
+    """Two links without weight, a limit of the elbow, some dry friction."""
+    model = pin.Model()
+    model.name = "arm"
+    model.gravity.linear = np.zeros(3)
+    tip, inertia = np.array([0.0, 0.0, -0.4]), 1e-3 * np.eye(3)
+    shoulder = model.addJoint(0, pin.JointModelRY(), pin.SE3.Identity(), "shoulder")
+    elbow = model.addJoint(shoulder, pin.JointModelRY(), pin.SE3(np.eye(3), tip), "elbow")
+    for joint in (shoulder, elbow):
+        model.appendBodyToJoint(joint, pin.Inertia(1.0, tip, inertia), pin.SE3.Identity())
+    model.lowerPositionLimit, model.upperPositionLimit = np.full(2, -np.inf), np.array([np.inf, upper])
+    return xs.load_robot(model, contact_points=[]).replace(joint_friction=0.05)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.7])
+@pytest.mark.parametrize("dt", [5e-3, 1e-2])
+@pytest.mark.parametrize(("upper", "v"), [(1.0, (4.0, 14.0)), (1.0, (8.0, 12.0)), (1.5, (4.0, 14.0))])
+def test_an_arm_that_swings_into_a_limit_keeps_what_the_truth_keeps_wherever_in_a_step_that_is(upper, v, dt, share):
+    """Centrifugal forces are others before and after: with those of one of them, 5 % of the energy came or went."""
+    robot = swinging_arm(upper)
+    (limit,) = laws_of(robot).limits
+
+    def energy_at(q, v):
+        depth = max(0.0, q[1] - upper)
+        return energy(robot, q, v) + 0.5 * limit.stiffness * depth**2
+
+    start = np.array([0.2, upper - share * dt * v[1]]), np.array(v)
+    truth = truth_of(robot, h=2e-5)
+    truth.reset(*start)
+    truth.run(dt)
+    sim = xs.Simulator(robot, dt=dt)
+    sim.reset(*start)
+    sim.step()
+    assert sim.info.resolved
+    assert sim.info.parts == 1
+    assert energy_at(sim.q, sim.v) == pytest.approx(energy_at(truth.q, truth.v), abs=0.008 * energy_at(*start))
 
 
 # Dry friction

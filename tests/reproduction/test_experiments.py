@@ -149,7 +149,7 @@ def test_resolving_transitions_costs_what_resolved_steps_cost(tmp_path):
     ours, averaged = table.loc["Expo"], table.loc["Expo, averaged (paper)"]
     assert averaged["ratio to averaged"] == 1.0
     assert averaged["share resolved"] == averaged["micro-steps"] == 0.0 < ours["share resolved"] < 0.5
-    assert ours["micro-steps"] >= 20.0
+    assert ours["micro-steps"] >= 2.0
     assert (table["worst microseconds"] >= table["microseconds"]).all()
 
 

@@ -25,9 +25,10 @@ def of_the_core(element):
     )
 
 
-def resolve_both(Upsilon, ddp_bar, elements, dt=DT, **options):
-    found = xs.kernels.resolve(Upsilon, ddp_bar, [of_the_core(e) for e in elements], dt, **options)
-    return found, contact_space.resolve(Upsilon, ddp_bar, elements, dt, **options)
+def resolve_both(Upsilon, ddp_bar, elements, dt=DT, micro_steps=20, tolerance=np.inf):
+    how = {"micro_steps": micro_steps, "tolerance": tolerance}
+    found = xs.kernels.resolve(Upsilon, ddp_bar, [of_the_core(e) for e in elements], dt, **how)
+    return found, contact_space.resolve(Upsilon, ddp_bar, elements, dt, **how)
 
 
 def assert_same(found, expected, tolerance=1e-9):
@@ -114,6 +115,38 @@ def test_any_number_of_micro_steps_agrees(micro_steps):
             assert_same(found, expected)
 
 
+@pytest.mark.parametrize("tolerance", [3e-2, 3e-3, 1e-4])
+def test_micro_steps_of_a_tolerance_agree(tolerance):
+    left_out, counts = 0, []
+    for seed in range(20):
+        found, expected = resolve_both(*random_contact_space(seed, 2), micro_steps=2, tolerance=tolerance)
+        if searches_over_and_over(expected):
+            left_out += 1
+            continue
+        assert_same(found, expected)
+        counts.append(found.micro_steps)
+    assert left_out <= 4
+    assert min(counts) < max(counts)
+
+
+def test_a_smaller_tolerance_follows_more_closely():
+    errors, counts = [], []
+    for tolerance in (1e-1, 1e-2, 1e-3, 1e-4):
+        found = [(*random_contact_space(seed), 8e-3) for seed in (4, 7, 10, 19)]
+        pairs = [
+            (
+                xs.kernels.resolve(Upsilon, ddp_bar, [of_the_core(e) for e in elements], dt, 1, tolerance),
+                contact_space.follow_exactly(Upsilon, ddp_bar, elements, dt),
+            )
+            for Upsilon, ddp_bar, elements, dt in found
+        ]
+        errors.append(max(np.abs(ours.velocity - exact.velocity).max() for ours, exact in pairs))
+        counts.append(sum(ours.micro_steps for ours, _ in pairs))
+    assert counts == sorted(counts)
+    assert errors == sorted(errors, reverse=True)
+    assert errors[-1] < 1e-3
+
+
 def test_a_bilateral_element_pulls_and_never_changes():
     Upsilon, ddp_bar, elements = random_contact_space(3)
     first = elements[0]
@@ -148,6 +181,8 @@ def test_a_contact_that_sticks_throughout_has_not_changed():
 def test_micro_steps_tend_to_the_exact_motion(seed):
     Upsilon, ddp_bar, elements = random_contact_space(seed)
     exact = contact_space.follow_exactly(Upsilon, ddp_bar, elements, 8e-3)
-    found = xs.kernels.resolve(Upsilon, ddp_bar, [of_the_core(e) for e in elements], 8e-3, micro_steps=160)
+    found = xs.kernels.resolve(
+        Upsilon, ddp_bar, [of_the_core(e) for e in elements], 8e-3, micro_steps=160, tolerance=np.inf
+    )
     assert np.abs(found.lam_bar - exact.lam_bar).max() < 1e-5 * np.abs(exact.lam_bar).max()
     assert list(found.modes) == exact.modes

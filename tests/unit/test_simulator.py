@@ -297,7 +297,8 @@ def test_a_long_run_can_be_interrupted():
 
 def test_a_simulator_tells_what_it_is(sim):
     assert repr(sim) == (
-        "Simulator('solo12', Expo(order=2, tolerance=1e-08, micro_steps=20, max_acceleration=1500.0, max_turn=0.3), "
+        "Simulator('solo12', Expo(order=2, tolerance=1e-08, micro_steps=2, micro_tolerance=0.01, "
+        "max_acceleration=1500.0, max_turn=0.3), "
         "dt=0.005 s, t=0 s)"
     )
 

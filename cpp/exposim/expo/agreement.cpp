@@ -56,7 +56,7 @@ void Agreement::restore(const World& world, RobotData& data, const StiffSystem& 
     if (!(compare(world, data, system, strands, dt, next) > thresholds::kDisagreement * largest)) return;
 
     const Eigen::Index r = system.Upsilon_block().rows();
-    stiffness_.setZero(r, r);
+    system.clear_stiffness(system.blocks().size(), stiffness_);
     wrenches_.setZero(r, 2);
     for (std::size_t k = 0; k < targets_.size(); ++k) {
       if (differences_[k].feels == Feels::kNothing) continue;
@@ -68,13 +68,15 @@ void Agreement::restore(const World& world, RobotData& data, const StiffSystem& 
       system.add_wrench(row, Q * differences_[k].dp, wrenches_.col(0));
       system.add_wrench(row, Q * differences_[k].p, wrenches_.col(1));
     }
-    factors_.factor_product(system.Upsilon_block(), stiffness_);
+    factors_.load(system.Upsilon_block(), 0, r);
+    factors_.factor(stiffness_);
+    dv_.setZero(next.v.size(), 2);
+    solved_.resize(r);
     for (Eigen::Index column = 0; column < 2; ++column) {
-      solved_.noalias() = system.Upsilon_block().lazyProduct(wrenches_.col(column));
-      factors_.solve_in_place(solved_);
-      wrenches_.col(column).noalias() -= stiffness_ * solved_;
+      factors_.solve_product(wrenches_.col(column).data(), solved_.data());
+      subtract_product(stiffness_, solved_.data(), wrenches_.col(column).data());
+      system.add_forces(system.blocks().size(), wrenches_.col(column), dv_.col(column));
     }
-    dv_.noalias() = system.Y() * wrenches_;
     solve_Lt_in_place(data, dv_);
     next.v += dv_.col(0);
     solved_ = dv_.col(1);

@@ -51,7 +51,7 @@ class Agreement {
   std::vector<Target> targets_;
   std::vector<Difference> differences_;
   Eigen::MatrixX2d moved_;  // of the blocks, by the forces that acted
-  Eigen::MatrixXd stiffness_;
+  std::vector<DiagonalBlock> stiffness_;
   IdentityPlus factors_;
   Eigen::MatrixX2d wrenches_, dv_;
   Eigen::VectorXd solved_, q_;

@@ -111,7 +111,7 @@ void JointTerms::fit(RobotData& data) {
   const bool slow = std::all_of(tracks_.begin(), tracks_.end(), [&](const Track& track) {
     return h_ * (track.D + h_ * track.K) <= thresholds::kSlow * own_inertia(data, track.dof);
   });
-  if (!slow) factor_for_felt_inertia(data);
+  if (!slow) exposim::factor(data);
   added_.setZero(force_.size());
   shortfalls_.assign(tracks_.size(), 0.0);
   double all = 0.0;
@@ -208,16 +208,17 @@ void JointTerms::start_over() {
   for (Track& track : tracks_) track.strand = Strand::kNone;
 }
 
-void JointTerms::follow(const World& world, const StiffSystem& system, StrandList& strands) {
+bool JointTerms::follow(const World& world, const StiffSystem& system, StrandList& strands) {
   followed_.clear();
   followed_.reserve(tracks_.size());  // strands point to them
   for (Track& track : tracks_) {
     if (track.hold == Hold::kStopping || !(track.X > thresholds::kReacts * track.I)) continue;
-    if (!std::binary_search(system.dofs().begin(), system.dofs().end(), track.dof)) continue;
+    if (!system.feels(track.dof)) continue;
     followed_.emplace_back(track.motor.constant + track.friction.constant, track.K, track.D);
     track.strand = strands.all().size();
     strands.add_coordinate(world, track.dof, track.v, followed_.back());
   }
+  return !followed_.empty();
 }
 
 void JointTerms::take_followed(const Resolver& resolver) {

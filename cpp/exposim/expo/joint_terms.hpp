@@ -44,7 +44,8 @@ class JointTerms {
   const Eigen::VectorXd& force() const { return force_; }
 
   /// Lets drives that react within the step, and that move what touches, be followed with it from the next fit() on.
-  void follow(const World& world, const StiffSystem& system, StrandList& strands);
+  /// @return whether there are any.
+  bool follow(const World& world, const StiffSystem& system, StrandList& strands);
   /// What became of those that were followed: the averages of a step.
   void take_followed(const Resolver& resolver);
 

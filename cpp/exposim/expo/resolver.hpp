@@ -18,10 +18,16 @@ namespace exposim {
 /// Micro-steps by the L-stable SDIRK method of second order (Alexander 1977), in which each strand is linear: it stays
 /// what it is, and a slipping one keeps its direction up to first order. A micro-step in which a strand changes is
 /// shortened to end there. Stable however stiff the strands are, and of bounded work.
+///
+/// Micro-steps are as long as the error that they make lets them be: their lengths are those of a ladder, halved from
+/// rung to rung.
 class Resolver {
  public:
-  /// @param micro_steps of a step in which nothing is located.
-  void resolve(const StiffSystem& system, const StrandList& strands, double dt, int micro_steps);
+  struct MicroSteps {
+    double least;      ///< how many at least
+    double tolerance;  ///< error of a velocity in one of them [m/s]
+  };
+  void resolve(const StiffSystem& system, const StrandList& strands, double dt, const MicroSteps& how);
 
   // Of the strands, in their order:
   const Eigen::Vector3d& lam_bar(std::size_t k) const { return tracks_[k].lam_bar; }
@@ -52,7 +58,12 @@ class Resolver {
     Eigen::Vector3d lam_bar, lam_bar2;  ///< single and double integral of λ; at the end the averages
   };
 
+  /// @param stage the longest implicit stage in which friction may grow of itself [s].
   void start(const StiffSystem& system, const StrandList& strands, double stage);
+  /// What is left of the step in parts that are no longer than this.
+  double micro_step(double left, double longest) const;
+  /// Error of the velocities at the end of the micro-step just tried, with what is stiff damped out [m/s].
+  double error(const StiffSystem& system, double h);
   /// Tries a micro-step of h from where all tracks are.
   void attempt(const StiffSystem& system, double h);
   void factor(const StiffSystem& system, double h);
@@ -82,14 +93,13 @@ class Resolver {
   bool unchanged_ = true;
   double factored_for_ = -1.0;  // h of the factors below; negative if a mode has changed since
   double reduced_for_ = -1.0;   // h of what was taken out
-  Eigen::MatrixXd stiffness_;
+  std::vector<DiagonalBlock> stiffness_, linear_;
   IdentityPlus factors_;
   Eigen::VectorXd wrench_, alpha_, rest_;
 
   // Coordinates from split_ on, s, are those of strands that stay linear: (I + Υ Q) α = Υ w becomes, for the others, c,
   //   (I + Υ̃ Q_c) α_c = Υ̃ w_c + Tᵀ w_s,   T = (I + Υ_ss Q_s)⁻¹ Υ_sc,   Υ̃ = Υ_cc − Υ_cs Q_s T.
   Eigen::Index split_ = 0;
-  Eigen::VectorXd Q_linear_, column_;
   IdentityPlus linear_factors_;
   Eigen::MatrixXd T_, P_, Upsilon_;  // P = (I + Υ_ss Q_s)⁻¹ Υ_ss
 };

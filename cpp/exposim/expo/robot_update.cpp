@@ -9,7 +9,7 @@
 namespace exposim {
 
 void RobotUpdate::clear(const StiffSystem& system) {
-  wrenches_.setZero(system.blocks().empty() ? 0 : system.Y().cols(), 2);
+  wrenches_.setZero(system.blocks().empty() ? 0 : system.Upsilon_block().rows(), 2);
   largest_ = 0.0;
 }
 
@@ -26,11 +26,22 @@ void RobotUpdate::apply(const RobotData& data, const StiffSystem& system, const 
   move_free_bodies(data, state.q, state.v, dv_, dt, q, v);
 }
 
+void RobotUpdate::way(const RobotData& data, const StiffSystem& system, const State& state, double dt,
+                      const JointTerms& joints, Eigen::VectorXd& dq) {
+  dq_ = system.w();
+  system.add_forces(system.blocks().size(), wrenches_.col(1), dq_);
+  solve_Lt_in_place(data, dq_);
+  dq = dt * (state.v + 0.5 * dt * dq_);
+  joints.displace(dq_, dq);
+}
+
 void RobotUpdate::apply_in_coordinates(const RobotData& data, const StiffSystem& system, const State& state, double dt,
                                        Eigen::VectorXd& q, Eigen::VectorXd& v, const JointTerms* joints) {
   dv_.resize(state.v.size(), 2);
   dv_.colwise() = system.w();
-  if (wrenches_.rows() > 0) dv_.noalias() += system.Y() * wrenches_;
+  for (const Eigen::Index column : {0, 1}) {
+    system.add_forces(system.blocks().size(), wrenches_.col(column), dv_.col(column));
+  }
   solve_Lt_in_place(data, dv_);  // M⁻¹(u + Jᵀλ) = L⁻ᵀ(w + Y Gᵀλ)
   v = state.v + dt * dv_.col(0);
   dq_ = dt * (state.v + 0.5 * dt * dv_.col(1));

@@ -1,6 +1,8 @@
 #include "exposim/expo/system.hpp"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 #include "exposim/robot/jacobians.hpp"
 #include "exposim/robot/kinematics.hpp"
@@ -46,7 +48,7 @@ void StiffSystem::update(const RobotData& data, const StrandList& strands, const
     dofs_.clear();
     return;
   }
-  update_jacobians(data, w_.size());
+  update_jacobians(data);
   for (std::size_t k = 0; k < rows_.size(); ++k) {
     const Strand& strand = strands.all()[k];
     rows_[k].delta_p = displacement(strand.motion, strand.memory);
@@ -55,53 +57,112 @@ void StiffSystem::update(const RobotData& data, const StrandList& strands, const
   update_free_accelerations(data, strands);
 }
 
-void StiffSystem::update_jacobians(const RobotData& data, Index nv) {
-  const Index r = blocks_.back().first + blocks_.back().size;
-  Y_.setZero(nv, r);
+void StiffSystem::update_jacobians(const RobotData& data) {
+  const auto dofs_of = [&](std::size_t joint) -> const std::vector<Index>& { return data.robot().supports(joint); };
+  supports_.clear();
   dofs_.clear();
+  rows_of_Y_.clear();
+  std::size_t size = 0;
   for (const Block& block : blocks_) {
+    const std::size_t first = dofs_.size();
+    const std::vector<Index>& of_a = dofs_of(block.a);
+    if (block.size == 1) {  // of a joint's degrees of freedom, those up to its own
+      dofs_.insert(dofs_.end(), of_a.begin(), std::upper_bound(of_a.begin(), of_a.end(), static_cast<Index>(block.b)));
+    } else {
+      const std::vector<Index>& of_b = dofs_of(block.b);
+      std::set_union(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), std::back_inserter(dofs_));
+    }
+    supports_.push_back({first, dofs_.size() - first});
+    rows_of_Y_.push_back(size);
+    size += supports_.back().count * static_cast<std::size_t>(block.size);
+  }
+  Y_.assign(size, 0.0);
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const Block& block = blocks_[b];
+    const auto [first, count] = supports_[b];
+    double* const rows = Y_.data() + rows_of_Y_[b];
     if (block.size == 1) {
-      Y_(static_cast<Index>(block.b), block.first) = 1.0;
-      add_supporting_dofs(data, block.a, dofs_);
-      continue;
+      rows[count - 1] = 1.0;
+    } else {
+      add_jacobian_transpose(data, block.a, block.origin, 1.0, dofs_.data() + first, block.size, rows);
+      add_jacobian_transpose(data, block.b, block.origin, -1.0, dofs_.data() + first, block.size, rows);
     }
-    for (const auto& [joint, sign] : {std::pair{block.a, 1.0}, std::pair{block.b, -1.0}}) {
-      if (joint == 0) continue;
-      add_supporting_dofs(data, joint, dofs_);
-      if (block.size == 3) {
-        add_point_jacobian_transpose(data, joint, block.origin, sign, Y_.middleCols<3>(block.first));
-      } else {
-        add_body_jacobian_transpose(data, joint, block.origin, sign, Y_.middleCols<6>(block.first));
-      }
-    }
+    solve_L_in_place(data, dofs_, first, count, block.size, rows);
   }
-  std::sort(dofs_.begin(), dofs_.end());
-  dofs_.erase(std::unique(dofs_.begin(), dofs_.end()), dofs_.end());
-  solve_L_in_place(data, Y_, dofs_);
-
-  // YᵀY: the products of each row with itself, added up; only what is left of the diagonal and on it.
-  products_.setZero(r, r);
-  for (const Index i : dofs_) {
-    const double* const row = Y_.data() + i * r;
-    for (Index a = 0; a < r; ++a) {
-      double* const product = products_.data() + a * r;
-      for (Index b = 0; b <= a; ++b) product[b] += row[a] * row[b];
-    }
-  }
-  Upsilon_block_ = products_.selfadjointView<Eigen::Lower>();
+  update_Upsilon();
 }
 
-void StiffSystem::update_bias(RobotData& data, const StrandList& strands, const Forces& forces,
-                              const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
-  exposim::update_bias(data, q, v);
+namespace {
+
+/// product += aᵀb for rows a and b, one or several of them.
+template <int Size>
+void add_products(const double* a, const double* b, std::size_t rows, double* product) {
+  for (std::size_t k = 0; k < rows; ++k, a += Size, b += Size) {
+    for (int i = 0; i < Size; ++i) {
+      for (int j = 0; j < Size; ++j) product[Size * j + i] += a[i] * b[j];
+    }
+  }
+}
+
+void add_products(const double* a, Index size_a, const double* b, Index size_b, std::size_t rows, double* product) {
+  if (size_a == 3 && size_b == 3) return add_products<3>(a, b, rows, product);
+  if (size_a == 6 && size_b == 6) return add_products<6>(a, b, rows, product);
+  for (std::size_t k = 0; k < rows; ++k, a += size_a, b += size_b) {
+    for (Index i = 0; i < size_a; ++i) {
+      for (Index j = 0; j < size_b; ++j) product[size_a * j + i] += a[i] * b[j];
+    }
+  }
+}
+
+}  // namespace
+
+void StiffSystem::update_Upsilon() {
+  const Index r = blocks_.back().first + blocks_.back().size;
+  Upsilon_block_.setZero(r, r);
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      // Degrees of freedom that move both: runs in which the two agree.
+      const Block &bi = blocks_[i], &bj = blocks_[j];
+      const Index *di = dofs_.data() + supports_[i].first, *dj = dofs_.data() + supports_[j].first;
+      const Index *const end_i = di + supports_[i].count, *const end_j = dj + supports_[j].count;
+      const double *row_i = Y_.data() + rows_of_Y_[i], *row_j = Y_.data() + rows_of_Y_[j];
+      std::array<double, 36> product{};
+      bool any = false;
+      while (di != end_i && dj != end_j) {
+        std::size_t run = 0;
+        while (di != end_i && dj != end_j && *di == *dj) ++di, ++dj, ++run;
+        if (run > 0) {
+          add_products(row_i, bi.size, row_j, bj.size, run, product.data());
+          row_i += static_cast<Index>(run) * bi.size;
+          row_j += static_cast<Index>(run) * bj.size;
+          any = true;
+        }
+        while (di != end_i && dj != end_j && *di < *dj) ++di, row_i += bi.size;
+        while (di != end_i && dj != end_j && *dj < *di) ++dj, row_j += bj.size;
+      }
+      if (!any) continue;
+      const Eigen::Map<const MatrixXd> found(product.data(), bi.size, bj.size);
+      Upsilon_block_.block(bi.first, bj.first, bi.size, bj.size) = found;
+      if (i != j) Upsilon_block_.block(bj.first, bi.first, bj.size, bi.size) = found.transpose();
+    }
+  }
+}
+
+void StiffSystem::update_bias(const RobotData& data, const StrandList& strands, const Forces& forces) {
   applied_force(data, forces.along_dofs, forces.wrenches, w_);
   solve_L_in_place(data, w_);
   update_free_accelerations(data, strands);
 }
 
 void StiffSystem::update_free_accelerations(const RobotData& data, const StrandList& strands) {
-  acceleration_.setZero(Y_.cols());
-  for (const Index i : dofs_) acceleration_ += w_(i) * Y_.row(i).transpose();
+  acceleration_.setZero(Upsilon_block_.rows());
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const auto [first, count] = supports_[b];
+    const double* row = Y_.data() + rows_of_Y_[b];
+    for (std::size_t a = first; a < first + count; ++a, row += blocks_[b].size) {
+      for (Index i = 0; i < blocks_[b].size; ++i) acceleration_(blocks_[b].first + i) += w_(dofs_[a]) * row[i];
+    }
+  }
   for (std::size_t k = 0; k < rows_.size(); ++k) {
     Row& row = rows_[k];
     const Block& block = blocks_[row.block];
@@ -186,15 +247,32 @@ Eigen::Matrix<double, 3, 6> StiffSystem::G(const Row& row) const {
   return G;
 }
 
-void StiffSystem::add_stiffness(const Row& row, const Matrix3d& Q, MatrixXd& matrix) const {
-  const Block& block = blocks_[row.block];
-  if (block.size == 3) {
-    matrix.block<3, 3>(block.first, block.first) += Q;
-  } else if (block.size == 6) {
-    const Eigen::Matrix<double, 3, 6> G = this->G(row);
-    matrix.block<6, 6>(block.first, block.first) += G.transpose() * Q * G;
+void StiffSystem::clear_stiffness(std::size_t blocks, std::vector<DiagonalBlock>& matrix) const {
+  matrix.resize(blocks);
+  for (std::size_t b = 0; b < blocks; ++b) {
+    matrix[b].first = blocks_[b].first;
+    matrix[b].size = blocks_[b].size;
+    matrix[b].values.setZero();
+  }
+}
+
+void StiffSystem::add_stiffness(const Row& row, const Matrix3d& Q, std::vector<DiagonalBlock>& matrix) const {
+  Matrix6d& values = matrix[row.block].values;
+  const Index size = blocks_[row.block].size;
+  if (size == 1) {
+    values(0, 0) += Q(0, 0);
+  } else if (row.rows == Rows::kAngular) {
+    values.bottomRightCorner<3, 3>() += Q;
   } else {
-    matrix(block.first, block.first) += Q(0, 0);
+    values.topLeftCorner<3, 3>() += Q;
+    if (size == 3) return;
+    const Vector3d& a = row.arm;
+    Matrix3d turn;  // ω × a
+    turn << 0.0, a.z(), -a.y(), -a.z(), 0.0, a.x(), a.y(), -a.x(), 0.0;
+    const Matrix3d by_turn = Q * turn;
+    values.topRightCorner<3, 3>() += by_turn;
+    values.bottomLeftCorner<3, 3>().noalias() += turn.transpose() * Q;
+    values.bottomRightCorner<3, 3>().noalias() += turn.transpose() * by_turn;
   }
 }
 

@@ -2,10 +2,12 @@
 
 #include <Eigen/Core>
 #include <Eigen/Geometry>
+#include <algorithm>
 #include <vector>
 
 #include "exposim/contact/strands.hpp"
 #include "exposim/expo/block.hpp"
+#include "exposim/kernels/identity_plus.hpp"
 #include "exposim/robot/input.hpp"
 #include "exposim/robot/robot_data.hpp"
 
@@ -18,7 +20,7 @@ namespace exposim {
 /// Strands between the same two bodies move with the six coordinates of their block: J_i = G_i J_block,
 /// Υ = G Υ_block Gᵀ. A block of one point has the point's three coordinates, and G_i = I; a joint coordinate is a block
 /// of one. With M = LLᵀ, Y = L⁻¹J_blockᵀ and w = L⁻¹u: Υ_block = YᵀY, and the acceleration of the blocks without stiff
-/// forces is Yᵀw (plus what is in J̇v).
+/// forces is Yᵀw (plus what is in J̇v). Of Y only the rows are kept that move a block: what carries its bodies.
 class StiffSystem {
  public:
   /// A strand in the system.
@@ -46,9 +48,8 @@ class StiffSystem {
   /// @param at_start whether these are of the instant itself.
   void update(const RobotData& data, const StrandList& strands, const Forces& forces, bool at_start);
 
-  /// Evaluates what depends on velocity again, at another one.
-  void update_bias(RobotData& data, const StrandList& strands, const Forces& forces, const Eigen::VectorXd& q,
-                   const Eigen::VectorXd& v);
+  /// Evaluates what depends on velocity again, with h of the last update_bias().
+  void update_bias(const RobotData& data, const StrandList& strands, const Forces& forces);
 
   /// Those with active strands come first.
   const std::vector<Block>& blocks() const { return blocks_; }
@@ -58,11 +59,24 @@ class StiffSystem {
   /// One for every strand: active ones, then open ones, whose Δp and Δṗ mean nothing.
   const std::vector<Row>& rows() const { return rows_; }
   std::size_t active() const { return active_; }
-  /// Degrees of freedom that move any strand, ascending.
-  const std::vector<Eigen::Index>& dofs() const { return dofs_; }
+  /// Whether a degree of freedom moves any strand.
+  bool feels(Eigen::Index dof) const { return std::find(dofs_.begin(), dofs_.end(), dof) != dofs_.end(); }
   const Eigen::MatrixXd& Upsilon_block() const { return Upsilon_block_; }
-  const RowMatrixXd& Y() const { return Y_; }
   const Eigen::VectorXd& w() const { return w_; }
+  /// x += Y f for wrenches f on the first blocks.
+  template <typename Wrench, typename Vector>
+  void add_forces(std::size_t blocks, const Wrench& f, Vector&& x) const {
+    for (std::size_t b = 0; b < blocks; ++b) {
+      const auto [first, count] = supports_[b];
+      const Block& block = blocks_[b];
+      const double* row = Y_.data() + rows_of_Y_[b];
+      for (std::size_t a = first; a < first + count; ++a, row += block.size) {
+        double sum = 0.0;
+        for (Eigen::Index i = 0; i < block.size; ++i) sum += row[i] * f(block.first + i);
+        x(dofs_[a]) += sum;
+      }
+    }
+  }
 
   /// G_i x: motion of a strand for a motion x of the blocks' coordinates.
   template <typename Vector>
@@ -87,8 +101,10 @@ class StiffSystem {
       if (block.size == 6) x.template segment<3>(block.first + 3) += row.arm.cross(f);
     }
   }
-  /// matrix += GᵀQG of a strand, in the rows and columns of its block.
-  void add_stiffness(const Row& row, const Eigen::Matrix3d& Q, Eigen::MatrixXd& matrix) const;
+  /// No stiffness of the first blocks.
+  void clear_stiffness(std::size_t blocks, std::vector<DiagonalBlock>& matrix) const;
+  /// matrix += GᵀQG of a strand, in its block.
+  void add_stiffness(const Row& row, const Eigen::Matrix3d& Q, std::vector<DiagonalBlock>& matrix) const;
   /// G_i of a strand, 3 × its block's size, in the left columns.
   Eigen::Matrix<double, 3, 6> G(const Row& row) const;
 
@@ -107,7 +123,8 @@ class StiffSystem {
   void group(const RobotData& data, const StrandList& strands, bool at_start);
   /// Puts a strand in its block, which is new if it is the first one there.
   void place(const Strand& strand, Row& row);
-  void update_jacobians(const RobotData& data, Eigen::Index nv);
+  void update_jacobians(const RobotData& data);
+  void update_Upsilon();
   /// p̈̄ from w and the drift of the strands.
   void update_free_accelerations(const RobotData& data, const StrandList& strands);
 
@@ -115,8 +132,14 @@ class StiffSystem {
   std::vector<Row> rows_;
   std::size_t active_ = 0, active_blocks_ = 0;
   Eigen::Index active_size_ = 0;
-  std::vector<Eigen::Index> dofs_;  // that move any block: the nonzero rows of Y, ascending
-  RowMatrixXd Y_, products_;
+  /// Degrees of freedom that move a block, ascending, as a range of dofs_; and where their rows of Y begin.
+  struct Support {
+    std::size_t first, count;
+  };
+  std::vector<Support> supports_;
+  std::vector<Eigen::Index> dofs_;
+  std::vector<std::size_t> rows_of_Y_;
+  std::vector<double> Y_;  // one block after the other, row by row
   Eigen::MatrixXd Upsilon_block_;
   Eigen::VectorXd w_, acceleration_;
 };

@@ -9,9 +9,8 @@ void VelocityAhead::predict(const RobotData& data, const StiffSystem& system, co
   const Eigen::Index r = system.active_size();
   v = system.w();
   if (r > 0) {
-    const auto Upsilon = system.Upsilon_block().topLeftCorner(r, r);
     const auto Q = [h](const StiffSystem::Row& row) -> Eigen::Matrix3d { return h * (row.B + h * row.K); };
-    stiffness_.setZero(r, r);
+    system.clear_stiffness(system.active_blocks(), stiffness_);
     wrench_.setZero(r);
     for (std::size_t k = 0; k < system.active(); ++k) {
       const StiffSystem::Row& row = system.rows()[k];
@@ -19,9 +18,10 @@ void VelocityAhead::predict(const RobotData& data, const StiffSystem& system, co
       system.add_wrench(row, system.force_ahead(row, h), wrench_);
     }
     // (I + Υ GᵀQG) α = Υ Gᵀλ: the accelerations that the forces at the end of h cause.
-    factors_.factor_product(Upsilon, stiffness_);
-    alpha_.noalias() = Upsilon.lazyProduct(wrench_);
-    factors_.solve_in_place(alpha_);
+    factors_.load(system.Upsilon_block(), 0, r);
+    factors_.factor(stiffness_);
+    alpha_.resize(r);
+    factors_.solve_product(wrench_.data(), alpha_.data());
     wrench_.setZero();
     for (std::size_t k = 0; k < system.active(); ++k) {
       const StiffSystem::Row& row = system.rows()[k];
@@ -29,7 +29,7 @@ void VelocityAhead::predict(const RobotData& data, const StiffSystem& system, co
       const Strand& strand = strands.all()[k];
       system.add_wrench(row, strand.law->project(lam, strand.motion.n), wrench_);
     }
-    v.noalias() += system.Y().leftCols(r) * wrench_;
+    system.add_forces(system.active_blocks(), wrench_, v);
   }
   solve_Lt_in_place(data, v);
   v = start + h * v;

@@ -16,7 +16,7 @@ class VelocityAhead {
                const Eigen::VectorXd& start, double h, Eigen::VectorXd& v);
 
  private:
-  Eigen::MatrixXd stiffness_;
+  std::vector<DiagonalBlock> stiffness_;
   IdentityPlus factors_;
   Eigen::VectorXd wrench_, alpha_;
 };

@@ -34,8 +34,10 @@ struct ExpoScratch final : Scratch {
   std::vector<std::size_t> slots;
   std::vector<Followed> followed;
   PartedStep parted;
-  double turn_rate = 0.0;  // in the middle of a part
-  std::size_t near = 0;    // strands that touch or may
+  double turn_rate = 0.0;         // in the middle of a part
+  std::size_t near = 0;           // strands that touch or may
+  std::vector<Vector3d> ddp_bar;  // as it was at first
+  double off = 0.0;               // by which it has changed since [m/s²]
 };
 
 namespace {
@@ -92,6 +94,23 @@ void take_resolved_contacts(const World& world, ExpoScratch& scratch, Step& step
     const std::size_t slot = scratch.slots[event.strand];
     if (slot != Strand::kNone) step.events.push_back({event.t, slot, event.from, event.to});
   }
+}
+
+/// How far the accelerations without stiff forces turn out to be from what they were taken for at first: what freezing
+/// them costs, in order of magnitude.
+void remember_free_accelerations(ExpoScratch& scratch) {
+  scratch.ddp_bar.clear();
+  for (const StiffSystem::Row& row : scratch.system.rows()) scratch.ddp_bar.push_back(row.ddp_bar);
+}
+void compare_free_accelerations(ExpoScratch& scratch) {
+  for (std::size_t k = 0; k < scratch.ddp_bar.size(); ++k) {
+    scratch.off = std::max(scratch.off, (scratch.system.rows()[k].ddp_bar - scratch.ddp_bar[k]).norm());
+  }
+}
+
+bool slips(const StrandList& strands) {
+  return std::any_of(strands.all().begin(), strands.all().end(),
+                     [](const Strand& strand) { return strand.memory.slipping(); });
 }
 
 /// The averages of the closed form, which nothing cuts.
@@ -175,32 +194,31 @@ bool Expo::move(const World& world, Workspace& workspace, const Instant& now, co
   scratch.strands.keep(scratch.near);
   {
     const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
-    if (options_.order == 1) {
-      update_terms_at(workspace, state.q, state.v, input, true);
-    } else {
-      update_terms_in_the_middle(workspace, state, input, dt);
-    }
+    update_terms_for(workspace, state, input, dt);
   }
-  bool changing = false;
-  if (!system.blocks().empty()) {
+  // What slips from the start is followed in any case: the closed form has nothing to say of it.
+  bool changing = slips(scratch.strands);
+  if (!changing) {
+    if (options_.order == 2) predict_middle(workspace, state, input, dt);
     const Profiler::Scope scope(workspace.profiler, Stage::kKernel);
-    if (system.active() > 0) {
-      scratch.averages.compute(system, dt, true);
-    }
+    if (system.active() > 0) scratch.averages.compute(system, dt, true);
     changing = may_change(system, scratch.strands, scratch.averages, dt);
-    if (changing) {
-      if (options_.order == 2) {
-        update_terms_in_a_changing_middle(world, workspace, state, input, dt);
-        scratch.turn_rate = fastest_turn(workspace.robot);
-      }
-      scratch.resolver.resolve(system, scratch.strands, dt, options_.micro_steps);
-      step.transitions = scratch.resolver.info();
-      scratch.joints.take_followed(scratch.resolver);
-      changing = !scratch.resolver.unchanged() || scratch.strands.all().size() > scratch.near;
-      if (!changing && system.active() > 0) scratch.averages.compute(system, dt);  // exact, with the latest terms
-    }
-    if (system.active() > 0) step.kernel = scratch.averages.info();
   }
+  if (changing) {
+    scratch.off = 0.0;
+    if (options_.order == 2) {
+      predict_changing_middle(world, workspace, state, input, dt);
+      scratch.turn_rate = fastest_turn(workspace.robot);
+    }
+    const Profiler::Scope scope(workspace.profiler, Stage::kKernel);
+    const double tolerance = options_.micro_tolerance + thresholds::kShareOfFreezing * scratch.off;
+    scratch.resolver.resolve(system, scratch.strands, dt, {static_cast<double>(options_.micro_steps), dt * tolerance});
+    step.transitions = scratch.resolver.info();
+    scratch.joints.take_followed(scratch.resolver);
+    changing = !scratch.resolver.unchanged() || scratch.strands.all().size() > scratch.near;
+    if (!changing && system.active() > 0) scratch.averages.compute(system, dt);  // exact, with the latest terms
+  }
+  if (!changing && system.active() > 0) step.kernel = scratch.averages.info();
   const Profiler::Scope scope(workspace.profiler, Stage::kIntegration);
   if (changing) {
     take_resolved_forces(scratch);
@@ -222,34 +240,55 @@ bool Expo::move(const World& world, Workspace& workspace, const Instant& now, co
   return changing;
 }
 
-void Expo::update_terms_at(Workspace& workspace, const Eigen::VectorXd& q, const Eigen::VectorXd& v, const Input& input,
-                           bool start) const {
+void Expo::update_terms_for(Workspace& workspace, const State& state, const Input& input, double dt) const {
   ExpoScratch& scratch = scratch_of(workspace);
-  update_terms(workspace.robot, q, v);
+  const bool middle = options_.order == 2;
+  if (middle) {
+    scratch.dq = 0.5 * dt * state.v;
+    integrate(workspace.robot.robot(), state.q, scratch.dq, scratch.q_middle);
+  }
+  update_terms(workspace.robot, middle ? scratch.q_middle : state.q, state.v);
   scratch.joints.fit(workspace.robot);
-  scratch.system.update(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches}, start);
+  scratch.system.update(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches}, !middle);
 }
 
-void Expo::update_terms_in_the_middle(Workspace& workspace, const State& state, const Input& input, double dt) const {
+void Expo::predict_middle(Workspace& workspace, const State& state, const Input& input, double dt) const {
+  const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
   ExpoScratch& scratch = scratch_of(workspace);
-  const double h = 0.5 * dt;
-  scratch.dq = h * state.v;
-  integrate(workspace.robot.robot(), state.q, scratch.dq, scratch.q_middle);
-  update_terms_at(workspace, scratch.q_middle, state.v, input, false);
-  scratch.ahead.predict(workspace.robot, scratch.system, scratch.strands, state.v, h, scratch.v_middle);
-  scratch.system.update_bias(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches},
-                             scratch.q_middle, scratch.v_middle);
+  scratch.ahead.predict(workspace.robot, scratch.system, scratch.strands, state.v, 0.5 * dt, scratch.v_middle);
+  update_bias(workspace.robot, scratch.q_middle, scratch.v_middle);
+  scratch.system.update_bias(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches});
 }
 
-void Expo::update_terms_in_a_changing_middle(const World& world, Workspace& workspace, const State& state,
-                                             const Input& input, double dt) const {
+void Expo::predict_changing_middle(const World& world, Workspace& workspace, const State& state, const Input& input,
+                                   double dt) const {
   ExpoScratch& scratch = scratch_of(workspace);
-  const double h = 0.5 * dt;
-  scratch.resolver.resolve(scratch.system, scratch.strands, h, thresholds::kMicroStepsAhead);
-  take_resolved_forces(scratch);
-  scratch.update.apply(workspace.robot, scratch.system, state, h, scratch.q_middle, scratch.v_middle);
-  scratch.joints.follow(world, scratch.system, scratch.strands);
-  update_terms_at(workspace, scratch.q_middle, scratch.v_middle, input, false);
+  StiffSystem& system = scratch.system;
+  {
+    const Profiler::Scope scope(workspace.profiler, Stage::kKernel);
+    scratch.resolver.resolve(system, scratch.strands, dt, {1.0, dt * thresholds::kRoughTolerance});
+    take_resolved_forces(scratch);
+    scratch.update.way(workspace.robot, system, state, dt, scratch.joints, scratch.dq);
+  }
+  const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
+  scratch.v_middle = scratch.dq / dt;  // at half the time it would be that before an impact, or that after it
+  remember_free_accelerations(scratch);
+  const bool elsewhere = 0.5 * (scratch.dq - dt * state.v).cwiseAbs().maxCoeff() > thresholds::kFarMiddle;
+  if (elsewhere) {
+    scratch.dq *= 0.5;
+    integrate(workspace.robot.robot(), state.q, scratch.dq, scratch.q_middle);
+    update_terms(workspace.robot, scratch.q_middle, scratch.v_middle);
+  } else {
+    update_bias(workspace.robot, scratch.q_middle, scratch.v_middle);
+  }
+  const bool followed = scratch.joints.follow(world, system, scratch.strands);
+  if (elsewhere || followed) {
+    scratch.joints.fit(workspace.robot);
+    system.update(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches}, false);
+  } else {
+    system.update_bias(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches});
+  }
+  compare_free_accelerations(scratch);
 }
 
 void Expo::repeat_at_the_mean_velocity(Workspace& workspace, const State& state, const Input& input, double dt,
@@ -257,8 +296,8 @@ void Expo::repeat_at_the_mean_velocity(Workspace& workspace, const State& state,
   ExpoScratch& scratch = scratch_of(workspace);
   for (int k = 0; k < thresholds::kRepetitions; ++k) {
     scratch.v_middle = 0.5 * (state.v + step.next.state.v);
-    scratch.system.update_bias(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches},
-                               scratch.q_middle, scratch.v_middle);
+    update_bias(workspace.robot, scratch.q_middle, scratch.v_middle);
+    scratch.system.update_bias(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches});
     if (scratch.system.active() > 0) scratch.averages.compute(scratch.system, dt);
     take_averages(scratch, step);
     scratch.update.apply(workspace.robot, scratch.system, state, dt, step.next.state.q, step.next.state.v,

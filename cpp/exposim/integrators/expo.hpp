@@ -16,7 +16,8 @@ class Expo final : public Integrator {
   struct Options {
     int order = 2;  ///< 1: terms frozen at the start of the step; 2: at an estimate of its middle
     double tolerance = thresholds::kKernelTolerance;
-    int micro_steps = thresholds::kMicroSteps;
+    int micro_steps = thresholds::kMicroSteps;             ///< that follow contacts through a step, at least
+    double micro_tolerance = thresholds::kMicroTolerance;  ///< of the mean acceleration of contacts in one [m/s²]
     double max_acceleration = thresholds::kMaxAcceleration;
     double max_turn = thresholds::kMaxTurn;  ///< of a body within a part of a step [rad]; infinite: no parts
   };
@@ -37,14 +38,14 @@ class Expo final : public Integrator {
   /// q and v that such a step leads to. @return whether contacts change in it.
   bool move(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
             Step& step) const;
-  /// Terms of the dynamics at a configuration and velocity; `start`: those of the start of the step.
-  void update_terms_at(Workspace& workspace, const Eigen::VectorXd& q, const Eigen::VectorXd& v, const Input& input,
-                       bool start) const;
-  /// Terms of the dynamics in the middle of the step: positions half a step ahead, velocities by VelocityAhead.
-  void update_terms_in_the_middle(Workspace& workspace, const State& state, const Input& input, double dt) const;
-  /// The same where contacts change: by a resolved half step.
-  void update_terms_in_a_changing_middle(const World& world, Workspace& workspace, const State& state,
-                                         const Input& input, double dt) const;
+  /// Terms of the dynamics with the velocity of the start: where that is, or, for order 2, half a step ahead.
+  void update_terms_for(Workspace& workspace, const State& state, const Input& input, double dt) const;
+  /// Takes what depends on velocity at an estimate of that in the middle, by VelocityAhead.
+  void predict_middle(Workspace& workspace, const State& state, const Input& input, double dt) const;
+  /// The same where contacts change: at the mean velocity of a step in which they are followed roughly; there M and J
+  /// too, if that leads far from where they were taken. From here on fast drives are followed with them.
+  void predict_changing_middle(const World& world, Workspace& workspace, const State& state, const Input& input,
+                               double dt) const;
   /// Takes what depends on velocity at (v + v⁺)/2: the implicit midpoint, which keeps the energy of what spins freely.
   void repeat_at_the_mean_velocity(Workspace& workspace, const State& state, const Input& input, double dt,
                                    Step& step) const;

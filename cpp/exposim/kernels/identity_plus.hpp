@@ -1,29 +1,44 @@
 #pragma once
 
-#include <Eigen/LU>
+#include <Eigen/Core>
+#include <vector>
 
 namespace exposim {
 
-/// Solves I + A for a small matrix A that changes often; no allocation while its size does not change.
+/// A block on the diagonal of a matrix that is zero elsewhere.
+struct DiagonalBlock {
+  Eigen::Index first, size;            ///< at most six
+  Eigen::Matrix<double, 6, 6> values;  ///< in its upper left
+};
+
+/// y −= B x for a matrix of blocks.
+void subtract_product(const std::vector<DiagonalBlock>& B, const double* x, double* y);
+
+/// Solves I + A B for a small A and a block-diagonal B, which changes often; what is zero costs nothing. No allocation
+/// once it has been as large.
 class IdentityPlus {
  public:
-  template <typename Left, typename Right>
-  void factor_product(const Left& left, const Right& right) {
-    matrix_.noalias() = left.lazyProduct(right);
-    matrix_.diagonal().array() += 1.0;
-    factors_.compute(matrix_);
-  }
-  void solve_in_place(Eigen::VectorXd& x) {
-    solved_.noalias() = factors_.permutationP() * x;
-    factors_.matrixLU().triangularView<Eigen::UnitLower>().solveInPlace(solved_);
-    factors_.matrixLU().triangularView<Eigen::Upper>().solveInPlace(solved_);
-    x.swap(solved_);
-  }
+  /// Takes A: so many rows and columns of a matrix, from `first` on.
+  void load(const Eigen::MatrixXd& A, Eigen::Index first, Eigen::Index n);
+  /// @param B covers A; its blocks are counted from where A begins.
+  void factor(const std::vector<DiagonalBlock>& B);
+  double determinant() const { return determinant_; }
+
+  /// x = (I + A B)⁻¹ (A w + more)
+  void solve_product(const double* w, double* x, const double* more = nullptr);
+  /// x = (I + A B)⁻¹ x
+  void solve_in_place(double* x);
 
  private:
-  Eigen::MatrixXd matrix_;
-  Eigen::PartialPivLU<Eigen::MatrixXd> factors_;
-  Eigen::VectorXd solved_;
+  void solve();
+
+  // Columns begin at multiples of four, and are filled up with zeros: loops need no ends of their own.
+  Eigen::Index n_ = 0;
+  std::vector<double> A_;
+  std::vector<double> lower_, upper_, inverse_;  // without their diagonals; of that of `upper`
+  std::vector<Eigen::Index> rows_;               // by which each was exchanged
+  std::vector<double> x_;
+  double determinant_ = 1.0;
 };
 
 }  // namespace exposim

@@ -6,20 +6,16 @@ namespace exposim {
 
 using Eigen::Vector3d;
 
-void add_point_jacobian_transpose(const RobotData& data, std::size_t joint, const Vector3d& p, double sign,
-                                  Eigen::Ref<RowMatrixXd> Jt) {
-  const RobotData::Pinocchio& pin = data.pinocchio();
-  for_each_supporting_dof(pin.model, joint, [&](int i) {
-    const auto column = pin.data.J.col(i);  // velocity of the point at the world's origin, and rotation
-    Jt.row(i) += sign * (column.head<3>() + column.tail<3>().cross(p));
-  });
-}
-
-void add_body_jacobian_transpose(const RobotData& data, std::size_t joint, const Vector3d& p, double sign,
-                                 Eigen::Ref<RowMatrixXd> Jt) {
-  const RobotData::Pinocchio& pin = data.pinocchio();
-  add_point_jacobian_transpose(data, joint, p, sign, Jt.leftCols<3>());
-  for_each_supporting_dof(pin.model, joint, [&](int i) { Jt.row(i).tail<3>() += sign * pin.data.J.col(i).tail<3>(); });
+void add_jacobian_transpose(const RobotData& data, std::size_t joint, const Vector3d& p, double sign,
+                            const Eigen::Index* dofs, Eigen::Index size, double* rows) {
+  for (const Eigen::Index i : data.robot().supports(joint)) {
+    while (*dofs != i) ++dofs, rows += size;
+    const double* const J = data.pinocchio().data.J.data() + 6 * i;  // of the world's origin, and rotation
+    rows[0] += sign * (J[0] + J[4] * p.z() - J[5] * p.y());
+    rows[1] += sign * (J[1] + J[5] * p.x() - J[3] * p.z());
+    rows[2] += sign * (J[2] + J[3] * p.y() - J[4] * p.x());
+    for (Eigen::Index k = 3; k < size; ++k) rows[k] += sign * J[k];
+  }
 }
 
 Vector3d point_drift(const RobotData& data, std::size_t joint, const Vector3d& p) {
@@ -35,10 +31,6 @@ Vector3d point_drift(const RobotData& data, std::size_t joint, const Vector3d& p
 Vector3d angular_drift(const RobotData& data, std::size_t joint) {
   const RobotData::Pinocchio& pin = data.pinocchio();
   return pin.data.oMi[joint].rotation() * pin.data.a_gf[joint].angular();
-}
-
-void add_supporting_dofs(const RobotData& data, std::size_t joint, std::vector<Eigen::Index>& dofs) {
-  for_each_supporting_dof(data.pinocchio().model, joint, [&](int i) { dofs.push_back(i); });
 }
 
 }  // namespace exposim

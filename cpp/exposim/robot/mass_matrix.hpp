@@ -24,14 +24,14 @@ void applied_force(const RobotData& data, const Eigen::VectorXd& along_dofs,
 
 /// Mᵢᵢ: the inertia that a degree of freedom feels while all others are held.
 double own_inertia(const RobotData& data, Eigen::Index dof);
-/// 1/(M⁻¹)ᵢᵢ: the inertia that a degree of freedom feels while all others are free, after factor_for_felt_inertia();
-/// for all else M is to be factored anew.
-void factor_for_felt_inertia(RobotData& data);
+/// 1/(M⁻¹)ᵢᵢ: the inertia that a degree of freedom feels while all others are free, after factor().
 double felt_inertia(const RobotData& data, Eigen::Index dof);
 
 // L has the sparsity of the tree: where x is zero but for the supports of some bodies, so is L⁻¹x.
-/// Solves L y = x in place, for all columns, which are zero outside the given rows.
-void solve_L_in_place(const RobotData& data, RowMatrixXd& x, const std::vector<Eigen::Index>& rows);
+/// Solves L y = x in place for rows of `size` entries, those of the degrees of freedom that move some bodies,
+/// ascending; all others are zero.
+void solve_L_in_place(const RobotData& data, const std::vector<Eigen::Index>& dofs, std::size_t first,
+                      std::size_t count, Eigen::Index size, double* rows);
 void solve_L_in_place(const RobotData& data, Eigen::VectorXd& x);
 /// Solves Lᵀ y = x in place.
 void solve_Lt_in_place(const RobotData& data, Eigen::MatrixX2d& x);

@@ -17,7 +17,6 @@ struct RobotData::Pinocchio {
         data(m),
         forces(static_cast<std::size_t>(m.njoints), pinocchio::Force::Zero()),
         joint_forces(Eigen::VectorXd::Zero(m.nv)),
-        inverse_root_D(m.nv),
         tau(m.nv),
         factor(data.parents_fromRow) {}
 
@@ -25,7 +24,6 @@ struct RobotData::Pinocchio {
   pinocchio::Data data;
   std::vector<pinocchio::Force> forces;  // on every body, in its joint's frame
   Eigen::VectorXd joint_forces;          // on every degree of freedom
-  Eigen::VectorXd inverse_root_D;        // M = U D Uᵀ, U with ones on its diagonal: L = U D^½, upper triangular
   Eigen::VectorXd tau;
   TreeFactor factor;  // of M, or with something added
   Eigen::MatrixXd M_inverse;

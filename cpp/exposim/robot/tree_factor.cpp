@@ -7,7 +7,8 @@ namespace exposim {
 
 using Eigen::Index;
 
-TreeFactor::TreeFactor(const std::vector<int>& parents) : inverse_D_(parents.size()), y_(parents.size()) {
+TreeFactor::TreeFactor(const std::vector<int>& parents)
+    : inverse_D_(parents.size()), inverse_root_D_(parents.size()), y_(parents.size()), place_(parents.size()) {
   for (int k = 0; k < static_cast<int>(parents.size()); ++k) {
     const std::size_t first = above_.size();
     for (int i = k; i >= 0; i = parents[static_cast<std::size_t>(i)]) above_.push_back(i);
@@ -49,18 +50,56 @@ void TreeFactor::factor_packed() {
       for (int r = 0; r < size - p; ++r) ancestor[r] -= factor * own[p + r];
     }
     for (int p = 1; p < size; ++p) own[p] *= inverse;
+    inverse_root_D_[k] = std::sqrt(inverse);
   }
 }
 
-void TreeFactor::expand(Eigen::MatrixXd& U, Eigen::VectorXd& inverse_root_D) const {
+void TreeFactor::solve_L(double* x) const {
+  for (std::size_t k = columns_.size(); k-- > 0;) {
+    const auto [first, size] = columns_[k];
+    const int* const above = above_.data() + first;
+    const double* const own = packed_.data() + first;
+    const double xk = x[k];
+    for (int p = 1; p < size; ++p) x[above[p]] -= own[p] * xk;
+    x[k] *= inverse_root_D_[k];
+  }
+}
+
+void TreeFactor::solve_Lt(double* x) const {
   for (std::size_t k = 0; k < columns_.size(); ++k) {
     const auto [first, size] = columns_[k];
-    double* const column = U.data() + static_cast<Index>(k) * U.rows();
-    for (int q = 1; q < size; ++q) {
-      const std::size_t at = first + static_cast<std::size_t>(q);
-      column[above_[at]] = packed_[at];
+    const int* const above = above_.data() + first;
+    const double* const own = packed_.data() + first;
+    double rest = x[k] * inverse_root_D_[k];
+    for (int p = 1; p < size; ++p) rest -= own[p] * x[above[p]];
+    x[k] = rest;
+  }
+}
+
+namespace {
+
+/// to −= factor · from, for rows of a size that is known or not.
+template <Index Size>
+void subtract(double* to, double factor, const double* from, Index size) {
+  const Index n = Size > 0 ? Size : size;
+  for (Index i = 0; i < n; ++i) to[i] -= factor * from[i];
+}
+
+}  // namespace
+
+void TreeFactor::solve_L(const Index* dofs, std::size_t count, Index size, double* rows) const {
+  const auto take = size == 3 ? subtract<3> : size == 6 ? subtract<6> : subtract<0>;
+  for (std::size_t a = 0; a < count; ++a) place_[static_cast<std::size_t>(dofs[a])] = a;
+  for (std::size_t a = count; a-- > 0;) {
+    const auto k = static_cast<std::size_t>(dofs[a]);
+    const auto [first, behind] = columns_[k];
+    const int* const above = above_.data() + first;
+    const double* const own = packed_.data() + first;
+    double* const row = rows + static_cast<Index>(a) * size;
+    for (int p = 1; p < behind; ++p) {
+      take(rows + static_cast<Index>(place_[static_cast<std::size_t>(above[p])]) * size, own[p], row, size);
     }
-    inverse_root_D(static_cast<Index>(k)) = std::sqrt(inverse_D_[k]);
+    for (Index i = 0; i < size; ++i) row[i] *= inverse_root_D_[k];
   }
 }
 

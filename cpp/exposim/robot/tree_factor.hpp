@@ -18,8 +18,15 @@ class TreeFactor {
   void factor(const Eigen::MatrixXd& M);
   void factor(const Eigen::MatrixXd& M, const Eigen::VectorXd& added);
 
-  /// The factors as dense ones; entries of U outside the tree, on its diagonal and below are left alone.
-  void expand(Eigen::MatrixXd& U, Eigen::VectorXd& inverse_root_D) const;
+  // With L = U D^½, M = L Lᵀ:
+  /// Solves L y = x in place.
+  void solve_L(double* x) const;
+  /// The same for rows of `size` entries, which are zero but for the given degrees of freedom, ascending; with each of
+  /// them those that carry it are given.
+  void solve_L(const Eigen::Index* dofs, std::size_t count, Eigen::Index size, double* rows) const;
+  /// Solves Lᵀ y = x in place.
+  void solve_Lt(double* x) const;
+
   /// 1/(M⁻¹)ᵢᵢ
   double felt(Eigen::Index dof) const;
 
@@ -34,8 +41,9 @@ class TreeFactor {
 
   std::vector<Column> columns_;
   std::vector<int> above_;
-  std::vector<double> packed_, inverse_D_;
+  std::vector<double> packed_, inverse_D_, inverse_root_D_;
   mutable std::vector<double> y_;
+  mutable std::vector<std::size_t> place_;  // of degrees of freedom among those given
 };
 
 }  // namespace exposim

@@ -79,6 +79,11 @@ class Law {
   /// asked for: that it closes is known without the law.
   virtual Margins margins(const Phase& phase, const Eigen::Vector3d& delta, const Eigen::Vector3d& dp,
                           const Eigen::Vector3d& lam) const = 0;
+  /// By how much the force at another displacement and velocity differs from that of the linear terms, in the same
+  /// mode.
+  virtual Eigen::Vector3d beyond_linear(const Phase&, const Eigen::Vector3d&, const Eigen::Vector3d&) const {
+    return Eigen::Vector3d::Zero();
+  }
   /// Changes the mode where the present one has ended. @return whether the linear terms changed.
   /// @param due its end was located here, whatever rounding says.
   virtual bool update(Phase& phase, bool due) const = 0;

@@ -69,7 +69,9 @@ class Expo(LeavesToPaperExpo, Integrator):
         order: 1: the terms of the dynamics are those at the start of the step. 2: those at an estimate of its middle,
             for a third more time; second order while no contact changes.
         tolerance: Largest error of an average contact force, relative to the largest of them.
-        micro_steps: Into which a step is divided where contacts change, up to 100,000; more follow them more closely.
+        micro_steps: Into which a step is divided at least where contacts change, up to 100,000.
+        micro_tolerance: Error [m/s²] of the mean acceleration of contacts that each micro-step may make, beside a tenth
+            of what terms that are frozen cost anyway; ``inf``: no more micro-steps than said above.
         max_acceleration: Open contacts are looked after that this acceleration [m/s²] would close within the step;
             where another one closed, the step is taken again.
         max_turn: A step in which a body turns by more than this [rad] is divided into up to 64 parts; ``None``: never.
@@ -79,6 +81,7 @@ class Expo(LeavesToPaperExpo, Integrator):
     order: Literal[1, 2] = 2
     tolerance: float = _core.KERNEL_TOLERANCE
     micro_steps: int = _core.MICRO_STEPS
+    micro_tolerance: float = _core.MICRO_TOLERANCE
     max_acceleration: float = _core.MAX_ACCELERATION
     max_turn: float | None = _core.MAX_TURN
 
@@ -86,13 +89,21 @@ class Expo(LeavesToPaperExpo, Integrator):
         _checks.choice("order", self.order, (1, 2))
         _checks.number("tolerance", self.tolerance, "", above=0.0)
         _checks.count("micro_steps", self.micro_steps, MOST_MICRO_STEPS)
+        _checks.positive("micro_tolerance", self.micro_tolerance, "[m/s²]")
         _checks.number("max_acceleration", self.max_acceleration, "[m/s²]", least=0.0)
         if self.max_turn is not None:
             _checks.number("max_turn", self.max_turn, "[rad]", above=0.0)
 
     def _build(self) -> _core.Integrator:
         max_turn = math.inf if self.max_turn is None else float(self.max_turn)
-        return _core.Expo(self.order, float(self.tolerance), self.micro_steps, float(self.max_acceleration), max_turn)
+        return _core.Expo(
+            self.order,
+            float(self.tolerance),
+            self.micro_steps,
+            float(self.micro_tolerance),
+            float(self.max_acceleration),
+            max_turn,
+        )
 
 
 @dataclass(frozen=True)

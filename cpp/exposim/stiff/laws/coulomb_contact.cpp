@@ -190,6 +190,17 @@ Margins CoulombContact::margins(const Phase& phase, const Vector3d& delta, const
   return {kNoMargin, kNoMargin};
 }
 
+Vector3d CoulombContact::beyond_linear(const Phase& phase, const Vector3d& delta, const Vector3d& dp) const {
+  if (phase.mode != Mode::kSlipping || phase.yielding) return Vector3d::Zero();
+  // Friction turns with the velocity, not along the tangent of its turn.
+  const Vector3d velocity = tangent(dp, phase.n);
+  const double lam_n = normal_force(phase.n, delta, dp), speed = velocity.norm();
+  if (lam_n <= 0.0 || speed <= thresholds::kSlowest) return Vector3d::Zero();
+  const double mu = mu_of_slip(phase), lam_n_before = std::max(normal_force(phase.n, phase.delta, phase.dp), 0.0);
+  const Vector3d across = velocity - phase.slide.dot(velocity) * phase.slide;
+  return -mu * (lam_n * (velocity / speed - phase.slide) - lam_n_before / phase.speed * across);
+}
+
 bool CoulombContact::update(Phase& phase, bool due) const {
   const Mode before = phase.mode;
   bool moved = false;  // the anchor, or the direction of the force

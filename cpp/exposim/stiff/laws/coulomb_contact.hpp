@@ -37,6 +37,8 @@ class CoulombContact : public Law {
   void linearise(Phase& phase) const override;
   Margins margins(const Phase& phase, const Eigen::Vector3d& delta, const Eigen::Vector3d& dp,
                   const Eigen::Vector3d& lam) const override;
+  Eigen::Vector3d beyond_linear(const Phase& phase, const Eigen::Vector3d& delta,
+                                const Eigen::Vector3d& dp) const override;
   bool update(Phase& phase, bool due) const override;
   Memory end(const Phase& phase) const override;
 
