@@ -22,9 +22,6 @@ struct Strand {
   const Law* law;
   Motion motion;
   Memory memory;
-
-  /// Whether it is of a step only, and stays what it is in it.
-  bool is_linear() const { return index == kNone && point == kNone; }
 };
 
 /// The strands of a step: those that touch or are bound, in the order of the instant; then open contacts that may close

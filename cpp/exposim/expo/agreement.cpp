@@ -68,7 +68,7 @@ void Agreement::restore(const World& world, RobotData& data, const StiffSystem& 
       system.add_wrench(row, Q * differences_[k].dp, wrenches_.col(0));
       system.add_wrench(row, Q * differences_[k].p, wrenches_.col(1));
     }
-    factors_.load(system.Upsilon_block(), 0, r);
+    factors_.load(system.Upsilon_block(), r);
     factors_.factor(stiffness_);
     dv_.setZero(next.v.size(), 2);
     solved_.resize(r);

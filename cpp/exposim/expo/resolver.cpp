@@ -101,7 +101,7 @@ double Resolver::error(const StiffSystem& system, double h) {
     const Vector3d beyond = track.law->beyond_linear(phase, phase.delta + track.way, track.dp_end);
     system.add_wrench(*track.row, kErrorOfBend * bend + kErrorOfLinear * beyond, wrench_);
   }
-  solve(system);
+  solve();
   double most = 0.0;
   for (const Track& track : tracks_) most = std::max(most, system.motion_of(*track.row, alpha_).squaredNorm());
   return h * std::sqrt(most);
@@ -134,75 +134,24 @@ void Resolver::start(const StiffSystem& system, const StrandList& strands, doubl
     phase.compliance = system.Upsilon(*track.row, *track.row) * phase.n;
     track.law->begin(phase);
   }
-  factored_for_ = reduced_for_ = -1.0;
-  split_ = system.Upsilon_block().rows();
-  for (std::size_t k = tracks_.size(); k-- > 0 && strands.all()[k].is_linear();) {
-    const Block& block = system.blocks()[tracks_[k].row->block];
-    if (block.first + block.size == split_) split_ = block.first;  // else it shares a block with something else
-  }
-}
-
-void Resolver::reduce(const StiffSystem& system, double h) {
-  const double g = kGamma * h;
-  const auto& Upsilon = system.Upsilon_block();
-  const Index r = Upsilon.rows(), n = r - split_;
-  reduced_for_ = h;
-  if (n == 0) {
-    factors_.load(Upsilon, 0, split_);
-    return;
-  }
-  Upsilon_ = Upsilon.topLeftCorner(split_, split_);
-  linear_.resize(static_cast<std::size_t>(n));
-  for (const Track& track : tracks_) {
-    const Index at = system.blocks()[track.row->block].first - split_;
-    if (at < 0) continue;
-    linear_[static_cast<std::size_t>(at)] = {at, 1, {}};
-    linear_[static_cast<std::size_t>(at)].values(0, 0) = g * (track.phase.B(0, 0) + g * track.phase.K(0, 0));
-  }
-  linear_factors_.load(Upsilon, split_, n);
-  linear_factors_.factor(linear_);
-  T_ = Upsilon.bottomLeftCorner(n, split_);
-  P_ = Upsilon.bottomRightCorner(n, n);
-  for (Eigen::MatrixXd* const each : {&T_, &P_}) {
-    for (Index column = 0; column < each->cols(); ++column) {
-      linear_factors_.solve_in_place(each->data() + column * each->rows());
-    }
-  }
-  for (Index k = 0; k < n; ++k) {
-    const double Q = linear_[static_cast<std::size_t>(k)].values(0, 0);
-    Upsilon_.noalias() -= Q * Upsilon.col(split_ + k).head(split_) * T_.row(k);
-  }
-  factors_.load(Upsilon_, 0, split_);
+  factored_for_ = -1.0;
+  factors_.load(system.Upsilon_block(), system.Upsilon_block().rows());
 }
 
 void Resolver::factor(const StiffSystem& system, double h) {
   const double g = kGamma * h;
-  if (reduced_for_ != h && (reduced_for_ < 0.0 || split_ < system.Upsilon_block().rows())) reduce(system, h);
-  std::size_t kept = system.blocks().size();
-  while (kept > 0 && system.blocks()[kept - 1].first >= split_) --kept;
-  system.clear_stiffness(kept, stiffness_);
+  system.clear_stiffness(system.blocks().size(), stiffness_);
   for (Track& track : tracks_) {
     track.Q = g * (track.phase.B + g * track.phase.K);
-    if (track.row->block < kept) system.add_stiffness(*track.row, track.Q, stiffness_);
+    system.add_stiffness(*track.row, track.Q, stiffness_);
   }
   factors_.factor(stiffness_);
   factored_for_ = h;
 }
 
-void Resolver::solve(const StiffSystem& system) {
-  const Index n = system.Upsilon_block().rows() - split_;
-  alpha_.resize(split_ + n);
-  if (n == 0) {
-    factors_.solve_product(wrench_.data(), alpha_.data());
-    return;
-  }
-  const auto w_s = wrench_.tail(n);
-  rest_.noalias() = T_.transpose().lazyProduct(w_s);
-  factors_.solve_product(wrench_.data(), alpha_.data(), rest_.data());
-  rest_ = wrench_.head(split_);
-  subtract_product(stiffness_, alpha_.data(), rest_.data());
-  alpha_.tail(n).noalias() = P_.lazyProduct(w_s);
-  alpha_.tail(n).noalias() += T_.lazyProduct(rest_);
+void Resolver::solve() {
+  alpha_.resize(wrench_.size());
+  factors_.solve_product(wrench_.data(), alpha_.data());
 }
 
 void Resolver::attempt(const StiffSystem& system, double h) {
@@ -218,7 +167,7 @@ void Resolver::attempt(const StiffSystem& system, double h) {
     track.lam1 = phase.lam - g * (phase.K * (phase.dp + g * c) + phase.B * c);
     system.add_wrench(*track.row, track.lam1, wrench_);
   }
-  solve(system);
+  solve();
   // Second stage: v2 = v + (h − g) a1 + g a2, p2 = p + (h − g) v1 + g v2.
   wrench_.setZero();
   for (Track& track : tracks_) {
@@ -232,7 +181,7 @@ void Resolver::attempt(const StiffSystem& system, double h) {
     track.lam2 = phase.lam - phase.K * (track.way + g * g * c) - phase.B * (track.dp_end - phase.dp + g * c);
     system.add_wrench(*track.row, track.lam2, wrench_);
   }
-  solve(system);
+  solve();
   for (Track& track : tracks_) {
     const Vector3d pushed = system.motion_of(*track.row, alpha_);
     const Vector3d a2 = track.row->ddp_bar + pushed;

@@ -67,10 +67,8 @@ class Resolver {
   /// Tries a micro-step of h from where all tracks are.
   void attempt(const StiffSystem& system, double h);
   void factor(const StiffSystem& system, double h);
-  /// Takes those coordinates out of the stages of a micro-step of h whose strands stay linear throughout.
-  void reduce(const StiffSystem& system, double h);
   /// Accelerations of the blocks by the wrenches on them, within a stage.
-  void solve(const StiffSystem& system);
+  void solve();
   /// Margins of a strand at both ends of the micro-step just tried; notes how large they are.
   struct Ends {
     Margins now, then;
@@ -92,16 +90,9 @@ class Resolver {
   TransitionInfo info_;
   bool unchanged_ = true;
   double factored_for_ = -1.0;  // h of the factors below; negative if a mode has changed since
-  double reduced_for_ = -1.0;   // h of what was taken out
-  std::vector<DiagonalBlock> stiffness_, linear_;
+  std::vector<DiagonalBlock> stiffness_;
   IdentityPlus factors_;
-  Eigen::VectorXd wrench_, alpha_, rest_;
-
-  // Coordinates from split_ on, s, are those of strands that stay linear: (I + Υ Q) α = Υ w becomes, for the others, c,
-  //   (I + Υ̃ Q_c) α_c = Υ̃ w_c + Tᵀ w_s,   T = (I + Υ_ss Q_s)⁻¹ Υ_sc,   Υ̃ = Υ_cc − Υ_cs Q_s T.
-  Eigen::Index split_ = 0;
-  IdentityPlus linear_factors_;
-  Eigen::MatrixXd T_, P_, Upsilon_;  // P = (I + Υ_ss Q_s)⁻¹ Υ_ss
+  Eigen::VectorXd wrench_, alpha_;
 };
 
 }  // namespace exposim

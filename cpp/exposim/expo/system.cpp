@@ -105,6 +105,7 @@ void add_products(const double* a, const double* b, std::size_t rows, double* pr
 }
 
 void add_products(const double* a, Index size_a, const double* b, Index size_b, std::size_t rows, double* product) {
+  if (size_a == 1 && size_b == 1) return add_products<1>(a, b, rows, product);
   if (size_a == 3 && size_b == 3) return add_products<3>(a, b, rows, product);
   if (size_a == 6 && size_b == 6) return add_products<6>(a, b, rows, product);
   for (std::size_t k = 0; k < rows; ++k, a += size_a, b += size_b) {
@@ -126,7 +127,8 @@ void StiffSystem::update_Upsilon() {
       const Index *di = dofs_.data() + supports_[i].first, *dj = dofs_.data() + supports_[j].first;
       const Index *const end_i = di + supports_[i].count, *const end_j = dj + supports_[j].count;
       const double *row_i = Y_.data() + rows_of_Y_[i], *row_j = Y_.data() + rows_of_Y_[j];
-      std::array<double, 36> product{};
+      std::array<double, 36> product;
+      std::fill_n(product.begin(), bi.size * bj.size, 0.0);
       bool any = false;
       while (di != end_i && dj != end_j) {
         std::size_t run = 0;
@@ -141,9 +143,12 @@ void StiffSystem::update_Upsilon() {
         while (di != end_i && dj != end_j && *dj < *di) ++dj, row_j += bj.size;
       }
       if (!any) continue;
-      const Eigen::Map<const MatrixXd> found(product.data(), bi.size, bj.size);
-      Upsilon_block_.block(bi.first, bj.first, bi.size, bj.size) = found;
-      if (i != j) Upsilon_block_.block(bj.first, bi.first, bj.size, bi.size) = found.transpose();
+      for (Index b = 0; b < bj.size; ++b) {
+        for (Index a = 0; a < bi.size; ++a) {
+          const double found = product[static_cast<std::size_t>(bi.size * b + a)];
+          Upsilon_block_(bi.first + a, bj.first + b) = Upsilon_block_(bj.first + b, bi.first + a) = found;
+        }
+      }
     }
   }
 }

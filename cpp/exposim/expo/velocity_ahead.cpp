@@ -18,7 +18,7 @@ void VelocityAhead::predict(const RobotData& data, const StiffSystem& system, co
       system.add_wrench(row, system.force_ahead(row, h), wrench_);
     }
     // (I + Υ GᵀQG) α = Υ Gᵀλ: the accelerations that the forces at the end of h cause.
-    factors_.load(system.Upsilon_block(), 0, r);
+    factors_.load(system.Upsilon_block(), r);
     factors_.factor(stiffness_);
     alpha_.resize(r);
     factors_.solve_product(wrench_.data(), alpha_.data());

@@ -162,7 +162,7 @@ void subtract_product(const std::vector<DiagonalBlock>& B, const double* x, doub
   }
 }
 
-void IdentityPlus::load(const Eigen::MatrixXd& A, Index first, Index n) {
+void IdentityPlus::load(const Eigen::MatrixXd& A, Index n) {
   n_ = n;
   const Index stride = kFour * fours(n);
   const auto size = static_cast<std::size_t>(n * stride);
@@ -173,7 +173,7 @@ void IdentityPlus::load(const Eigen::MatrixXd& A, Index first, Index n) {
   rows_.resize(static_cast<std::size_t>(n));
   x_.resize(static_cast<std::size_t>(stride));
   for (Index j = 0; j < n; ++j) {
-    const double* const column = A.data() + (first + j) * A.rows() + first;
+    const double* const column = A.data() + j * A.rows();
     std::copy(column, column + n, A_.data() + j * stride);
   }
 }
@@ -183,25 +183,13 @@ void IdentityPlus::factor(const std::vector<DiagonalBlock>& B) {
       factor_product(n_, A_.data(), B.data(), B.size(), upper_.data(), lower_.data(), inverse_.data(), rows_.data());
 }
 
-void IdentityPlus::solve() {
-  double* const x = x_.data();
-  for (Index k = 0; k < n_; ++k) std::swap(x[k], x[rows_[static_cast<std::size_t>(k)]]);
-  solve_factored(n_, lower_.data(), upper_.data(), inverse_.data(), x);
-}
-
-void IdentityPlus::solve_product(const double* w, double* x, const double* more) {
+void IdentityPlus::solve_product(const double* w, double* x) {
   std::fill(x_.begin(), x_.end(), 0.0);
-  if (more) std::copy(more, more + n_, x_.begin());
-  add_product(n_, A_.data(), w, x_.data());
-  solve();
-  std::copy(x_.begin(), x_.begin() + n_, x);
-}
-
-void IdentityPlus::solve_in_place(double* x) {
-  std::copy(x, x + n_, x_.begin());
-  std::fill(x_.begin() + n_, x_.end(), 0.0);
-  solve();
-  std::copy(x_.begin(), x_.begin() + n_, x);
+  double* const solved = x_.data();
+  add_product(n_, A_.data(), w, solved);
+  for (Index k = 0; k < n_; ++k) std::swap(solved[k], solved[rows_[static_cast<std::size_t>(k)]]);
+  solve_factored(n_, lower_.data(), upper_.data(), inverse_.data(), solved);
+  std::copy(solved, solved + n_, x);
 }
 
 }  // namespace exposim

@@ -18,20 +18,16 @@ void subtract_product(const std::vector<DiagonalBlock>& B, const double* x, doub
 /// once it has been as large.
 class IdentityPlus {
  public:
-  /// Takes A: so many rows and columns of a matrix, from `first` on.
-  void load(const Eigen::MatrixXd& A, Eigen::Index first, Eigen::Index n);
-  /// @param B covers A; its blocks are counted from where A begins.
+  /// Takes A: the first n rows and columns of a matrix.
+  void load(const Eigen::MatrixXd& A, Eigen::Index n);
+  /// @param B its blocks cover A.
   void factor(const std::vector<DiagonalBlock>& B);
   double determinant() const { return determinant_; }
 
-  /// x = (I + A B)⁻¹ (A w + more)
-  void solve_product(const double* w, double* x, const double* more = nullptr);
-  /// x = (I + A B)⁻¹ x
-  void solve_in_place(double* x);
+  /// x = (I + A B)⁻¹ A w
+  void solve_product(const double* w, double* x);
 
  private:
-  void solve();
-
   // Columns begin at multiples of four, and are filled up with zeros: loops need no ends of their own.
   Eigen::Index n_ = 0;
   std::vector<double> A_;
