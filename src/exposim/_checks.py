@@ -56,7 +56,7 @@ def number(name: str, value: Any, unit: str, *, above: float | None = None, leas
 
 def positive(name: str, value: Any, unit: str) -> float:
     """A float above zero, which may be infinite."""
-    wanted = f"a number above 0 {unit}, or inf"
+    wanted = f"a number above 0 {unit}"
     array = as_array(name, value, wanted)
     if array.ndim != 0 or not array > 0.0:
         raise InvalidArgument(f"{name} is {value!r}; give {wanted}")

@@ -279,7 +279,7 @@ def resolve(
         [each._build() for each in elements],
         dt,
         _checks.count("micro_steps", micro_steps, MOST_MICRO_STEPS),
-        dt * _core.MICRO_TOLERANCE if tolerance is None else _checks.positive("tolerance", tolerance, "[m/s]"),
+        dt * _core.MICRO_TOLERANCE if tolerance is None else _checks.positive("tolerance", tolerance, "[m/s], or inf"),
     )
     return Resolved(
         found.lam_bar,

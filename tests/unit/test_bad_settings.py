@@ -419,6 +419,11 @@ def test_an_option_that_nobody_has_is_no_keyword():
         xs.Simulator(solo12(), stiffness=1e5)
 
 
+@pytest.mark.parametrize("value", [0.0, -1.0, np.nan, "1", None, [0.1]])
+def test_a_micro_tolerance_is_a_number_above_zero(value):
+    refused(xs.InvalidArgument, lambda: xs.Expo(micro_tolerance=value), "micro_tolerance is", "above 0", "inf")
+
+
 @pytest.mark.parametrize("micro_steps", [100_001, 2**31 - 1])
 def test_a_step_is_not_divided_into_so_many_that_it_never_ends(micro_steps):
     refused(xs.InvalidArgument, lambda: xs.Expo(micro_steps=micro_steps), "micro_steps", micro_steps, "100000")

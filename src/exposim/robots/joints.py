@@ -139,13 +139,7 @@ class Joint:
 
 def _bound(name: str, value: Any, unit: str) -> float | None:
     """A number above zero, which may be infinite, or None."""
-    if value is None:
-        return None
-    wanted = f"a number above 0 {unit}, inf for no limit, or None for the joint's own"
-    array = _checks.as_array(name, value, wanted)
-    if array.ndim != 0 or not array > 0.0:
-        raise InvalidArgument(f"{name} is {value!r}; give {wanted}")
-    return float(array)
+    return None if value is None else _checks.positive(name, value, f"{unit}, inf for no limit, or None for its own")
 
 
 def _optional(name: str, value: Any, unit: str, **bound: float) -> float | None:

@@ -89,7 +89,7 @@ class Expo(LeavesToPaperExpo, Integrator):
         _checks.choice("order", self.order, (1, 2))
         _checks.number("tolerance", self.tolerance, "", above=0.0)
         _checks.count("micro_steps", self.micro_steps, MOST_MICRO_STEPS)
-        _checks.positive("micro_tolerance", self.micro_tolerance, "[m/s²]")
+        _checks.positive("micro_tolerance", self.micro_tolerance, "[m/s²], or inf")
         _checks.number("max_acceleration", self.max_acceleration, "[m/s²]", least=0.0)
         if self.max_turn is not None:
             _checks.number("max_turn", self.max_turn, "[rad]", above=0.0)
