@@ -2,6 +2,7 @@
 
 #include <pinocchio/algorithm/aba-derivatives.hpp>
 
+#include "exposim/robot/kinematics.hpp"
 #include "exposim/robot/pinocchio_data.hpp"
 
 namespace exposim {
@@ -11,6 +12,7 @@ using Eigen::VectorXd;
 
 void update_acceleration_derivatives(RobotData& data, const VectorXd& q, const VectorXd& v) {
   RobotData::Pinocchio& pin = data.pinocchio();
+  update_kinematics(data, q, v);
   pinocchio::computeABADerivatives(pin.model, pin.data, ConstRef(q), ConstRef(v), ConstRef(pin.tau), pin.forces);
   pin.M_inverse = pin.data.Minv.selfadjointView<Eigen::Upper>();  // only this triangle is filled
 }

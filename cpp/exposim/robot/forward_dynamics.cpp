@@ -2,6 +2,7 @@
 
 #include <pinocchio/algorithm/aba.hpp>
 
+#include "exposim/robot/kinematics.hpp"
 #include "exposim/robot/pinocchio_data.hpp"
 
 namespace exposim {
@@ -16,15 +17,13 @@ void clear_forces(RobotData& data) {
 
 void add_force(RobotData& data, std::size_t joint, const Vector3d& p, const Vector3d& force) {
   RobotData::Pinocchio& pin = data.pinocchio();
-  const pinocchio::SE3& oMi = pin.data.oMi[joint];
-  const Vector3d local_force = oMi.rotation().transpose() * force;
-  pin.forces[joint].linear() += local_force;
-  pin.forces[joint].angular() += oMi.actInv(p).cross(local_force);
+  const BodyMotion& body = data.tree().bodies[joint];
+  pin.forces[joint].linear() += body.R.transpose() * force;
+  pin.forces[joint].angular() += body.R.transpose() * (p - body.p).cross(force);
 }
 
 void add_torque(RobotData& data, std::size_t joint, const Vector3d& torque) {
-  RobotData::Pinocchio& pin = data.pinocchio();
-  pin.forces[joint].angular() += pin.data.oMi[joint].rotation().transpose() * torque;
+  data.pinocchio().forces[joint].angular() += data.tree().bodies[joint].R.transpose() * torque;
 }
 
 void add_joint_force(RobotData& data, Eigen::Index dof, double force) { data.pinocchio().joint_forces(dof) += force; }
@@ -33,7 +32,7 @@ const VectorXd& acceleration(RobotData& data, const VectorXd& q, const VectorXd&
                              const std::vector<ExternalWrench>& wrenches) {
   RobotData::Pinocchio& pin = data.pinocchio();
   for (const ExternalWrench& wrench : wrenches) {
-    add_force(data, wrench.joint, pin.data.oMi[wrench.joint].act(wrench.position), wrench.force);
+    add_force(data, wrench.joint, world_position(data, wrench.joint, wrench.position), wrench.force);
     add_torque(data, wrench.joint, wrench.torque);
   }
   pin.tau = along_dofs + pin.joint_forces;

@@ -2,7 +2,7 @@
 
 #include <Eigen/Geometry>
 
-#include "exposim/robot/pinocchio_data.hpp"
+#include "exposim/robot/tree.hpp"
 
 namespace exposim {
 
@@ -12,7 +12,7 @@ using Eigen::VectorXd;
 
 namespace {
 
-Matrix3d rotation_at(const VectorXd& q, int first) {
+Matrix3d rotation_at(const VectorXd& q, Eigen::Index first) {
   return Eigen::Quaterniond(q(first + 6), q(first + 3), q(first + 4), q(first + 5)).toRotationMatrix();
 }
 
@@ -20,17 +20,15 @@ Matrix3d rotation_at(const VectorXd& q, int first) {
 
 void move_free_bodies(const RobotData& data, const VectorXd& q_start, const VectorXd& v_start,
                       const Eigen::MatrixX2d& dv, double dt, VectorXd& q, VectorXd& v) {
-  const RobotData::Pinocchio& pin = data.pinocchio();
-  for (const std::size_t joint : pin.model.children[0]) {
-    if (boost::get<pinocchio::JointModelFreeFlyer>(&pin.model.joints[joint].toVariant()) == nullptr) continue;
-    const int in_q = pin.model.idx_qs[joint], in_v = pin.model.idx_vs[joint];
-    const Matrix3d& axes = pin.model.jointPlacements[joint].rotation();
-    const pinocchio::Motion& there = pin.data.v[joint];
-    const Matrix3d R_there = axes.transpose() * pin.data.oMi[joint].rotation();
-    const Vector3d turning = there.angular().cross(there.linear());
+  const Tree& tree = data.robot().tree();
+  for (const std::size_t i : tree.free_bodies) {
+    const TreeJoint& joint = tree.joints[i];
+    const BodyMotion& there = data.tree().bodies[i];
+    const Eigen::Index in_q = joint.in_q, in_v = joint.in_v;
+    const Vector3d turning = there.omega.cross(there.v);
     const Vector3d dc = rotation_at(q_start, in_q) * v_start.segment<3>(in_v);
-    const Vector3d ddc = R_there * (dv.col(0).segment<3>(in_v) + turning);
-    const Vector3d ddc2 = R_there * (dv.col(1).segment<3>(in_v) + turning);
+    const Vector3d ddc = joint.turn.transpose() * (there.R * dv.col(0).segment<3>(in_v) + turning);
+    const Vector3d ddc2 = joint.turn.transpose() * (there.R * dv.col(1).segment<3>(in_v) + turning);
     q.segment<3>(in_q) = q_start.segment<3>(in_q) + dt * (dc + 0.5 * dt * ddc2);
     v.segment<3>(in_v) = rotation_at(q, in_q).transpose() * (dc + dt * ddc);
   }

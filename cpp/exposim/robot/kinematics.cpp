@@ -1,11 +1,12 @@
 #include "exposim/robot/kinematics.hpp"
 
+#include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
 #include <pinocchio/algorithm/joint-configuration.hpp>
-#include <pinocchio/algorithm/kinematics.hpp>
 
-#include "exposim/robot/pinocchio_data.hpp"
+#include "exposim/robot/pinocchio_model.hpp"
+#include "exposim/robot/sweeps.hpp"
 
 namespace exposim {
 
@@ -14,32 +15,31 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 void update_kinematics(RobotData& data, const VectorXd& q, const VectorXd& v) {
-  RobotData::Pinocchio& pin = data.pinocchio();
-  if (pin.placed && pin.q == q && pin.v == v) return;
-  pinocchio::forwardKinematics(pin.model, pin.data, ConstRef(q), ConstRef(v));
-  pin.q = q;
-  pin.v = v;
-  pin.placed = true;
+  TreeData& tree = data.tree();
+  if (tree.placed && tree.q == q && tree.v == v) return;
+  sweep_motions(data.robot().tree(), q, v, tree);
+  tree.q = q;
+  tree.v = v;
+  tree.placed = true;
 }
 
 PointMotion point_motion(const RobotData& data, std::size_t joint, const Vector3d& position) {
-  const pinocchio::SE3& oMi = data.pinocchio().data.oMi[joint];
-  const pinocchio::Motion& v = data.pinocchio().data.v[joint];
-  return {oMi.act(position), oMi.rotation() * (v.linear() + v.angular().cross(position)), oMi.rotation() * v.angular()};
+  const BodyMotion& body = data.tree().bodies[joint];
+  const Vector3d r = body.R * position;
+  return {body.p + r, body.v + body.omega.cross(r), body.omega};
 }
 
 Vector3d world_position(const RobotData& data, std::size_t joint, const Vector3d& position) {
-  return data.pinocchio().data.oMi[joint].act(position);
+  const BodyMotion& body = data.tree().bodies[joint];
+  return body.p + body.R * position;
 }
 
-Eigen::Matrix3d rotation(const RobotData& data, std::size_t joint) {
-  return data.pinocchio().data.oMi[joint].rotation();
-}
+Eigen::Matrix3d rotation(const RobotData& data, std::size_t joint) { return data.tree().bodies[joint].R; }
 
 double fastest_turn(const RobotData& data) {
   double most = 0.0;
   for (const std::size_t joint : data.robot().pinocchio().turning) {
-    most = std::max(most, data.pinocchio().data.v[joint].angular().squaredNorm());
+    most = std::max(most, data.tree().bodies[joint].omega.squaredNorm());
   }
   return std::sqrt(most);
 }

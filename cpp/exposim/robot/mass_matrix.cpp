@@ -1,62 +1,57 @@
 #include "exposim/robot/mass_matrix.hpp"
 
-#include <pinocchio/algorithm/crba.hpp>
-#include <pinocchio/algorithm/rnea.hpp>
+#include <Eigen/Geometry>
 
-#include "exposim/robot/pinocchio_data.hpp"
+#include "exposim/robot/kinematics.hpp"
+#include "exposim/robot/sweeps.hpp"
 
 namespace exposim {
 
-using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 void update_terms(RobotData& data, const VectorXd& q, const VectorXd& v) {
-  RobotData::Pinocchio& pin = data.pinocchio();
-  pin.placed = false;
-  pinocchio::crba(pin.model, pin.data, ConstRef(q), pinocchio::Convention::WORLD);
-  pinocchio::nonLinearEffects(pin.model, pin.data, ConstRef(q), ConstRef(v));
+  data.tree().placed = false;
+  sweep_terms(data.robot().tree(), q, v, data.tree());
 }
 
-void factor(RobotData& data) { data.pinocchio().factor.factor(data.pinocchio().data.M); }
+void factor(RobotData& data) { data.factor().factor(data.tree().M); }
 
-void factor(RobotData& data, const VectorXd& added) { data.pinocchio().factor.factor(data.pinocchio().data.M, added); }
+void factor(RobotData& data, const VectorXd& added) { data.factor().factor(data.tree().M, added); }
 
-double own_inertia(const RobotData& data, Eigen::Index dof) { return data.pinocchio().data.M(dof, dof); }
+double own_inertia(const RobotData& data, Eigen::Index dof) { return data.tree().M[data.factor().first(dof)]; }
 
-double felt_inertia(const RobotData& data, Eigen::Index dof) { return data.pinocchio().factor.felt(dof); }
+double felt_inertia(const RobotData& data, Eigen::Index dof) { return data.factor().felt(dof); }
 
 void update_bias(RobotData& data, const VectorXd& q, const VectorXd& v) {
-  RobotData::Pinocchio& pin = data.pinocchio();
-  pin.placed = false;
-  pinocchio::nonLinearEffects(pin.model, pin.data, ConstRef(q), ConstRef(v));
+  data.tree().placed = false;
+  sweep_bias(data.robot().tree(), q, v, data.tree());
 }
 
 void applied_force(const RobotData& data, const VectorXd& along_dofs, const std::vector<ExternalWrench>& wrenches,
                    VectorXd& u) {
-  const RobotData::Pinocchio& pin = data.pinocchio();
-  u = along_dofs - pin.data.nle;
+  u = along_dofs - data.tree().h;
   for (const ExternalWrench& wrench : wrenches) {
-    const Vector3d p = pin.data.oMi[wrench.joint].act(wrench.position);
-    const Vector3d torque_at_origin = wrench.torque + p.cross(wrench.force);
-    for_each_supporting_dof(pin.model, wrench.joint, [&](int i) {
-      const auto column = pin.data.J.col(i);
-      u(i) += column.head<3>().dot(wrench.force) + column.tail<3>().dot(torque_at_origin);
-    });
+    const Vector3d p = world_position(data, wrench.joint, wrench.position);
+    for (const Eigen::Index i : data.robot().supports(wrench.joint)) {
+      const Column& column = data.tree().columns[static_cast<std::size_t>(i)];
+      u(i) += column.linear.dot(wrench.force) +
+              column.angular.dot(wrench.torque + (p - column.o).cross(wrench.force));
+    }
   }
 }
 
 void solve_L_in_place(const RobotData& data, const std::vector<Eigen::Index>& dofs, std::size_t first,
                       std::size_t count, Eigen::Index size, double* rows) {
-  data.pinocchio().factor.solve_L(dofs.data() + first, count, size, rows);
+  data.factor().solve_L(dofs.data() + first, count, size, rows);
 }
 
-void solve_L_in_place(const RobotData& data, VectorXd& x) { data.pinocchio().factor.solve_L(x.data()); }
+void solve_L_in_place(const RobotData& data, VectorXd& x) { data.factor().solve_L(x.data()); }
 
 void solve_Lt_in_place(const RobotData& data, Eigen::MatrixX2d& x) {
-  for (Eigen::Index column = 0; column < 2; ++column) data.pinocchio().factor.solve_Lt(x.col(column).data());
+  for (Eigen::Index column = 0; column < 2; ++column) data.factor().solve_Lt(x.col(column).data());
 }
 
-void solve_Lt_in_place(const RobotData& data, VectorXd& x) { data.pinocchio().factor.solve_Lt(x.data()); }
+void solve_Lt_in_place(const RobotData& data, VectorXd& x) { data.factor().solve_Lt(x.data()); }
 
 }  // namespace exposim

@@ -10,7 +10,7 @@ namespace exposim {
 
 /// M, h and the joint Jacobians; placements and velocities along with them.
 void update_terms(RobotData& data, const Eigen::VectorXd& q, const Eigen::VectorXd& v);
-/// h alone, at another velocity.
+/// h alone, at another velocity; q as it was there, and with no update_kinematics since.
 void update_bias(RobotData& data, const Eigen::VectorXd& q, const Eigen::VectorXd& v);
 
 // Of the last update_terms and update_bias:

@@ -4,7 +4,6 @@
 
 #include "exposim/robot/pinocchio_model.hpp"
 #include "exposim/robot/robot_data.hpp"
-#include "exposim/robot/tree_factor.hpp"
 
 namespace exposim {
 
@@ -17,20 +16,14 @@ struct RobotData::Pinocchio {
         data(m),
         forces(static_cast<std::size_t>(m.njoints), pinocchio::Force::Zero()),
         joint_forces(Eigen::VectorXd::Zero(m.nv)),
-        tau(m.nv),
-        factor(data.parents_fromRow) {}
+        tau(m.nv) {}
 
   const pinocchio::Model& model;
   pinocchio::Data data;
   std::vector<pinocchio::Force> forces;  // on every body, in its joint's frame
   Eigen::VectorXd joint_forces;          // on every degree of freedom
   Eigen::VectorXd tau;
-  TreeFactor factor;  // of M, or with something added
   Eigen::MatrixXd M_inverse;
-
-  // Where the placements and velocities of the bodies in `data` were computed, if they still are those.
-  Eigen::VectorXd q, v;
-  bool placed = false;
 };
 
 /// Calls f(i) for every degree of freedom that moves the body of `joint`; none for the world, 0.

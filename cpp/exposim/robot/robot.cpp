@@ -43,6 +43,7 @@
 // clang-format on
 
 #include "exposim/robot/pinocchio_model.hpp"
+#include "exposim/robot/tree.hpp"
 
 namespace exposim {
 namespace {
@@ -94,6 +95,7 @@ std::shared_ptr<const PinocchioModel> load_model(const std::string& serialized_m
 
 Robot::Robot(const std::string& serialized_model, std::vector<ContactPoint> points, std::vector<int> actuated)
     : pinocchio_(load_model(serialized_model, points)),
+      tree_(std::make_shared<const Tree>(*pinocchio_)),
       points_(std::move(points)),
       actuated_(std::move(actuated)),
       in_q_(static_cast<std::size_t>(pinocchio_->model.nv), -1),

@@ -7,6 +7,7 @@
 
 namespace exposim {
 
+struct Tree;            // robot/tree.hpp
 struct PinocchioModel;  // robot/pinocchio_model.hpp; keeps Pinocchio's headers out of most units
 
 /// A point of the robot that may touch something: a sphere of radius r around `position`.
@@ -38,10 +39,12 @@ class Robot {
   const Eigen::VectorXd& damping() const { return damping_; }
   const std::vector<ContactPoint>& points() const { return points_; }
   const std::vector<int>& actuated() const { return actuated_; }
+  const Tree& tree() const { return *tree_; }
   const PinocchioModel& pinocchio() const { return *pinocchio_; }
 
  private:
   std::shared_ptr<const PinocchioModel> pinocchio_;
+  std::shared_ptr<const Tree> tree_;
   std::vector<ContactPoint> points_;
   std::vector<int> actuated_;
   std::vector<Eigen::Index> in_q_;

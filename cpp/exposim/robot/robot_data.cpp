@@ -7,7 +7,11 @@
 namespace exposim {
 
 RobotData::RobotData(std::shared_ptr<const Robot> robot)
-    : robot_(std::move(robot)), pinocchio_(std::make_unique<Pinocchio>(robot_->pinocchio().model)) {}
+    : robot_(std::move(robot)),
+      tree_(robot_->pinocchio(), robot_->tree()),
+      pinocchio_(std::make_unique<Pinocchio>(robot_->pinocchio().model)) {
+  factor_ = TreeFactor(pinocchio_->data.parents_fromRow);
+}
 
 RobotData::RobotData(RobotData&&) noexcept = default;
 RobotData::~RobotData() = default;

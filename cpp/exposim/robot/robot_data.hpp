@@ -4,6 +4,8 @@
 #include <memory>
 
 #include "exposim/robot/robot.hpp"
+#include "exposim/robot/tree_data.hpp"
+#include "exposim/robot/tree_factor.hpp"
 
 namespace exposim {
 
@@ -23,12 +25,20 @@ class RobotData {
 
   const Robot& robot() const { return *robot_; }
 
-  struct Pinocchio;  // robot/pinocchio_data.hpp
+  TreeData& tree() { return tree_; }
+  const TreeData& tree() const { return tree_; }
+  /// Of M, or with something added.
+  TreeFactor& factor() { return factor_; }
+  const TreeFactor& factor() const { return factor_; }
+
+  struct Pinocchio;  // robot/pinocchio_data.hpp: for what is computed by its library
   Pinocchio& pinocchio() { return *pinocchio_; }
   const Pinocchio& pinocchio() const { return *pinocchio_; }
 
  private:
   std::shared_ptr<const Robot> robot_;
+  TreeData tree_;
+  TreeFactor factor_;
   std::unique_ptr<Pinocchio> pinocchio_;
 };
 

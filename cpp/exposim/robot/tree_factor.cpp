@@ -17,23 +17,13 @@ TreeFactor::TreeFactor(const std::vector<int>& parents)
   packed_.resize(above_.size());
 }
 
-void TreeFactor::load(const Eigen::MatrixXd& M) {
-  for (std::size_t k = 0; k < columns_.size(); ++k) {
-    const auto [first, size] = columns_[k];
-    const double* const column = M.data() + static_cast<Index>(k) * M.rows();
-    const int* const above = above_.data() + first;
-    double* const packed = packed_.data() + first;
-    for (int q = 0; q < size; ++q) packed[q] = column[above[q]];
-  }
-}
-
-void TreeFactor::factor(const Eigen::MatrixXd& M) {
-  load(M);
+void TreeFactor::factor(const std::vector<double>& M) {
+  std::copy(M.begin(), M.end(), packed_.begin());
   factor_packed();
 }
 
-void TreeFactor::factor(const Eigen::MatrixXd& M, const Eigen::VectorXd& added) {
-  load(M);
+void TreeFactor::factor(const std::vector<double>& M, const Eigen::VectorXd& added) {
+  std::copy(M.begin(), M.end(), packed_.begin());
   for (std::size_t k = 0; k < columns_.size(); ++k) packed_[columns_[k].first] += added(static_cast<Index>(k));
   factor_packed();
 }

@@ -14,9 +14,11 @@ class TreeFactor {
   /// @param parents of every degree of freedom, −1 for none; each before what it carries.
   explicit TreeFactor(const std::vector<int>& parents);
 
-  /// Factors M, or M + diag(added); of M the entries above the diagonal and on it count.
-  void factor(const Eigen::MatrixXd& M);
-  void factor(const Eigen::MatrixXd& M, const Eigen::VectorXd& added);
+  /// Factors M, or M + diag(added). M is packed: its columns one after another, each from the diagonal upwards.
+  void factor(const std::vector<double>& M);
+  void factor(const std::vector<double>& M, const Eigen::VectorXd& added);
+  /// Where a column begins, with the entry on the diagonal.
+  std::size_t first(Eigen::Index dof) const { return columns_[static_cast<std::size_t>(dof)].first; }
 
   // With L = U D^½, M = L Lᵀ:
   /// Solves L y = x in place.
@@ -36,7 +38,6 @@ class TreeFactor {
     int size;
   };
 
-  void load(const Eigen::MatrixXd& M);
   void factor_packed();
 
   std::vector<Column> columns_;
