@@ -12,6 +12,7 @@
 
 #include "exposim/expo/averages.hpp"
 #include "exposim/integrators/implicit_euler.hpp"
+#include "rigid_body.hpp"
 #include "shared_simulator.hpp"
 #include "step_floor.hpp"
 
@@ -130,4 +131,5 @@ NB_MODULE(_bench, m) {
   m.def("time_eigen_exponential", &time_eigen_exponential, nb::arg("simulator"), nb::arg("states"));
   m.def("linearise", &linearise, nb::arg("simulator"), nb::arg("tau"), nb::arg("wrenches"), nb::arg("v_next"));
   m.def("time_floor", &time_floor, nb::arg("simulator"), nb::arg("states"));
+  bind_rigid_body(m);
 }

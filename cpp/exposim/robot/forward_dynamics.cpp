@@ -18,12 +18,13 @@ void clear_forces(RobotData& data) {
 void add_force(RobotData& data, std::size_t joint, const Vector3d& p, const Vector3d& force) {
   RobotData::Pinocchio& pin = data.pinocchio();
   const BodyMotion& body = data.tree().bodies[joint];
-  pin.forces[joint].linear() += body.R.transpose() * force;
-  pin.forces[joint].angular() += body.R.transpose() * (p - body.p).cross(force);
+  pin.forces[joint].linear() += Vector3d(transposed_times(body.R, force));
+  pin.forces[joint].angular() += Vector3d(transposed_times(body.R, cross(p - body.p, force)));
 }
 
 void add_torque(RobotData& data, std::size_t joint, const Vector3d& torque) {
-  data.pinocchio().forces[joint].angular() += data.tree().bodies[joint].R.transpose() * torque;
+  const BodyMotion& body = data.tree().bodies[joint];
+  data.pinocchio().forces[joint].angular() += Vector3d(transposed_times(body.R, torque));
 }
 
 void add_joint_force(RobotData& data, Eigen::Index dof, double force) { data.pinocchio().joint_forces(dof) += force; }

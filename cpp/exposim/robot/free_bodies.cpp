@@ -25,10 +25,12 @@ void move_free_bodies(const RobotData& data, const VectorXd& q_start, const Vect
     const TreeJoint& joint = tree.joints[i];
     const BodyMotion& there = data.tree().bodies[i];
     const Eigen::Index in_q = joint.in_q, in_v = joint.in_v;
-    const Vector3d turning = there.omega.cross(there.v);
+    const Vec3 turning = cross(there.omega, there.v);
     const Vector3d dc = rotation_at(q_start, in_q) * v_start.segment<3>(in_v);
-    const Vector3d ddc = joint.turn.transpose() * (there.R * dv.col(0).segment<3>(in_v) + turning);
-    const Vector3d ddc2 = joint.turn.transpose() * (there.R * dv.col(1).segment<3>(in_v) + turning);
+    const auto acceleration = [&](Eigen::Index column) -> Vector3d {
+      return transposed_times(joint.turn, there.R * Vec3(dv.col(column).segment<3>(in_v)) + turning);
+    };
+    const Vector3d ddc = acceleration(0), ddc2 = acceleration(1);
     q.segment<3>(in_q) = q_start.segment<3>(in_q) + dt * (dc + 0.5 * dt * ddc2);
     v.segment<3>(in_v) = rotation_at(q, in_q).transpose() * (dc + dt * ddc);
   }

@@ -1,7 +1,5 @@
 #include "exposim/robot/jacobians.hpp"
 
-#include <Eigen/Geometry>
-
 namespace exposim {
 
 using Eigen::Vector3d;
@@ -11,17 +9,22 @@ void add_jacobian_transpose(const RobotData& data, std::size_t joint, const Vect
   for (const Eigen::Index i : data.robot().supports(joint)) {
     while (*dofs != i) ++dofs, rows += size;
     const Column& column = data.tree().columns[static_cast<std::size_t>(i)];
-    const Vector3d at_p = column.linear + column.angular.cross(p - column.o);
-    for (Eigen::Index k = 0; k < 3; ++k) rows[k] += sign * at_p[k];
-    for (Eigen::Index k = 3; k < size; ++k) rows[k] += sign * column.angular[k - 3];
+    const Vec3 at_p = column.linear + cross(column.angular, p - column.o);
+    rows[0] += sign * at_p.x;
+    rows[1] += sign * at_p.y;
+    rows[2] += sign * at_p.z;
+    if (size == 3) continue;
+    rows[3] += sign * column.angular.x;
+    rows[4] += sign * column.angular.y;
+    rows[5] += sign * column.angular.z;
   }
 }
 
 Vector3d point_drift(const RobotData& data, std::size_t joint, const Vector3d& p) {
   const BodyMotion& body = data.tree().bodies[joint];
   const BodyTerms& terms = data.tree().terms[joint];
-  const Vector3d r = p - body.p;
-  return terms.a + terms.alpha.cross(r) + body.omega.cross(body.omega.cross(r));
+  const Vec3 r = p - body.p;
+  return terms.a + cross(terms.alpha, r) + cross(body.omega, cross(body.omega, r));
 }
 
 Vector3d angular_drift(const RobotData& data, std::size_t joint) { return data.tree().terms[joint].alpha; }

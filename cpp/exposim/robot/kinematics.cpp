@@ -1,6 +1,5 @@
 #include "exposim/robot/kinematics.hpp"
 
-#include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
 #include <pinocchio/algorithm/joint-configuration.hpp>
@@ -25,8 +24,8 @@ void update_kinematics(RobotData& data, const VectorXd& q, const VectorXd& v) {
 
 PointMotion point_motion(const RobotData& data, std::size_t joint, const Vector3d& position) {
   const BodyMotion& body = data.tree().bodies[joint];
-  const Vector3d r = body.R * position;
-  return {body.p + r, body.v + body.omega.cross(r), body.omega};
+  const Vec3 r = body.R * position;
+  return {body.p + r, body.v + cross(body.omega, r), body.omega};
 }
 
 Vector3d world_position(const RobotData& data, std::size_t joint, const Vector3d& position) {
@@ -34,12 +33,13 @@ Vector3d world_position(const RobotData& data, std::size_t joint, const Vector3d
   return body.p + body.R * position;
 }
 
-Eigen::Matrix3d rotation(const RobotData& data, std::size_t joint) { return data.tree().bodies[joint].R; }
+Eigen::Matrix3d rotation(const RobotData& data, std::size_t joint) { return data.tree().bodies[joint].R.matrix(); }
 
 double fastest_turn(const RobotData& data) {
   double most = 0.0;
   for (const std::size_t joint : data.robot().pinocchio().turning) {
-    most = std::max(most, data.tree().bodies[joint].omega.squaredNorm());
+    const Vec3& omega = data.tree().bodies[joint].omega;
+    most = std::max(most, dot(omega, omega));
   }
   return std::sqrt(most);
 }

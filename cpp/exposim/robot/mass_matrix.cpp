@@ -1,13 +1,10 @@
 #include "exposim/robot/mass_matrix.hpp"
 
-#include <Eigen/Geometry>
-
 #include "exposim/robot/kinematics.hpp"
 #include "exposim/robot/sweeps.hpp"
 
 namespace exposim {
 
-using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 void update_terms(RobotData& data, const VectorXd& q, const VectorXd& v) {
@@ -32,11 +29,10 @@ void applied_force(const RobotData& data, const VectorXd& along_dofs, const std:
                    VectorXd& u) {
   u = along_dofs - data.tree().h;
   for (const ExternalWrench& wrench : wrenches) {
-    const Vector3d p = world_position(data, wrench.joint, wrench.position);
+    const Vec3 p = world_position(data, wrench.joint, wrench.position), force = wrench.force, torque = wrench.torque;
     for (const Eigen::Index i : data.robot().supports(wrench.joint)) {
       const Column& column = data.tree().columns[static_cast<std::size_t>(i)];
-      u(i) += column.linear.dot(wrench.force) +
-              column.angular.dot(wrench.torque + (p - column.o).cross(wrench.force));
+      u(i) += dot(column.linear, force) + dot(column.angular, torque + cross(p - column.o, force));
     }
   }
 }

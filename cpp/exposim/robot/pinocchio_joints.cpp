@@ -7,7 +7,6 @@
 
 namespace exposim {
 
-using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 struct PinocchioJoints::Joints {
@@ -17,20 +16,17 @@ struct PinocchioJoints::Joints {
 
 namespace {
 
-/// A column of the motion subspace; by this way, unlike S() of the variant, without an allocation.
-struct ReadColumn : boost::static_visitor<void> {
-  ReadColumn(Eigen::Index which, Vector3d& l, Vector3d& a) : k(which), linear(l), angular(a) {}
+/// A column of the motion subspace; by this way, unlike by S() of the variant, without an allocation.
+struct ReadColumn : boost::static_visitor<JointColumn> {
+  explicit ReadColumn(Eigen::Index which) : k(which) {}
 
   template <typename JointData>
-  void operator()(const JointData& data) const {
+  JointColumn operator()(const JointData& data) const {
     const auto& S = data.S_accessor().matrix();
-    linear = S.col(k).template head<3>();
-    angular = S.col(k).template tail<3>();
+    return {{S(0, k), S(1, k), S(2, k)}, {S(3, k), S(4, k), S(5, k)}};
   }
-  void operator()(const boost::blank&) const {}
 
   Eigen::Index k;
-  Vector3d &linear, &angular;
 };
 
 }  // namespace
@@ -45,22 +41,21 @@ PinocchioJoints::PinocchioJoints(const PinocchioModel& pinocchio, const Tree& tr
 PinocchioJoints::PinocchioJoints(PinocchioJoints&&) noexcept = default;
 PinocchioJoints::~PinocchioJoints() = default;
 
-void PinocchioJoints::place(std::size_t joint, const VectorXd& q, Eigen::Matrix3d& R, Vector3d& p) {
+JointPlacement PinocchioJoints::place(std::size_t joint, const VectorXd& q) {
   joints_->model.joints[joint].calc(joints_->data[joint], q);
   const pinocchio::SE3 M = joints_->data[joint].M();
-  R = M.rotation();
-  p = M.translation();
+  return {Mat3::of(M.rotation()), Vec3(M.translation())};
 }
 
-void PinocchioJoints::column(std::size_t joint, Eigen::Index k, Vector3d& linear, Vector3d& angular) const {
-  boost::apply_visitor(ReadColumn(k, linear, angular), joints_->data[joint].toVariant());
+JointColumn PinocchioJoints::column(std::size_t joint, Eigen::Index k) const {
+  return boost::apply_visitor(ReadColumn(k), joints_->data[joint].toVariant());
 }
 
 JointRates PinocchioJoints::move(std::size_t joint, const VectorXd& q, const VectorXd& v) {
   pinocchio::JointData& data = joints_->data[joint];
   joints_->model.joints[joint].calc(data, q, v);
   const pinocchio::Motion rate = data.v(), drift = data.c();
-  return {rate.linear(), rate.angular(), drift.linear(), drift.angular()};
+  return {Vec3(rate.linear()), Vec3(rate.angular()), Vec3(drift.linear()), Vec3(drift.angular())};
 }
 
 }  // namespace exposim

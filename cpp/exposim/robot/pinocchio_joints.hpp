@@ -10,7 +10,18 @@ namespace exposim {
 /// What a joint makes of its velocity, in the frame that moves with its body: its velocity in the frame before it, and
 /// the rate of that at v̇ = 0, as seen in the moving frame.
 struct JointRates {
-  Eigen::Vector3d linear, angular, linear_drift, angular_drift;
+  Vec3 linear, angular, linear_drift, angular_drift;
+};
+
+/// The frame after a joint in the one before it.
+struct JointPlacement {
+  Mat3 R;
+  Vec3 p;
+};
+
+/// Velocity of a joint at unit rate of one of its degrees of freedom, in the frame after it.
+struct JointColumn {
+  Vec3 linear, angular;
 };
 
 /// Joints of any kind by Pinocchio's own functions: slow, and for those that there is no short way for.
@@ -20,10 +31,9 @@ class PinocchioJoints {
   PinocchioJoints(PinocchioJoints&&) noexcept;
   ~PinocchioJoints();
 
-  /// Placement of the frame after the joint in the one before it.
-  void place(std::size_t joint, const Eigen::VectorXd& q, Eigen::Matrix3d& R, Eigen::Vector3d& p);
-  /// Column k of its motion subspace where it was placed last, in the frame after it.
-  void column(std::size_t joint, Eigen::Index k, Eigen::Vector3d& linear, Eigen::Vector3d& angular) const;
+  JointPlacement place(std::size_t joint, const Eigen::VectorXd& q);
+  /// Where the joint was placed last.
+  JointColumn column(std::size_t joint, Eigen::Index k) const;
   JointRates move(std::size_t joint, const Eigen::VectorXd& q, const Eigen::VectorXd& v);
 
  private:

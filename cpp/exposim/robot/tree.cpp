@@ -39,7 +39,9 @@ struct Recognise : boost::static_visitor<void> {
     joint.kind = kind;
     joint.axis = axis;
     for (int k = 0; k < 3; ++k) {
-      if (axis == Vector3d::Unit(k) || axis == -Vector3d::Unit(k)) joint.along = k;
+      if (axis.cwiseAbs() != Vector3d::Unit(k)) continue;
+      joint.along = k;
+      joint.sign = axis[k];
     }
   }
 
@@ -50,20 +52,20 @@ struct Recognise : boost::static_visitor<void> {
 
 Tree::Tree(const PinocchioModel& pinocchio) : armature(pinocchio.model.armature) {
   const pinocchio::Model& model = pinocchio.model;
-  gravity = model.gravity.linear();
+  gravity = Vec3(model.gravity.linear());
   joints.resize(static_cast<std::size_t>(model.njoints));
   for (std::size_t i = 0; i < joints.size(); ++i) {
     TreeJoint& joint = joints[i];
     const pinocchio::SE3& placement = model.jointPlacements[i];
     const pinocchio::Inertia& body = model.inertias[i];
     joint.turned = placement.rotation() != Eigen::Matrix3d::Identity();
-    joint.turn = placement.rotation();
-    joint.shift = placement.translation();
+    joint.turn = Mat3::of(placement.rotation());
+    joint.shift = Vec3(placement.translation());
     joint.mass = body.mass();
-    joint.mc = body.mass() * body.lever();
+    joint.mc = body.mass() * Vec3(body.lever());
     const Vector3d c = body.lever();
-    const Eigen::Matrix3d I = body.inertia().matrix() +
-                              body.mass() * (c.squaredNorm() * Eigen::Matrix3d::Identity() - c * c.transpose());
+    const Eigen::Matrix3d I =
+        body.inertia().matrix() + body.mass() * (c.squaredNorm() * Eigen::Matrix3d::Identity() - c * c.transpose());
     joint.I = {I(0, 0), I(0, 1), I(1, 1), I(0, 2), I(1, 2), I(2, 2)};
     if (i == 0) continue;
     joint.parent = model.parents[i];
@@ -71,6 +73,7 @@ Tree::Tree(const PinocchioModel& pinocchio) : armature(pinocchio.model.armature)
     joint.in_v = model.idx_vs[i];
     joint.nv = model.nvs[i];
     boost::apply_visitor(Recognise(joint), model.joints[i].toVariant());
+    if (joint.kind == JointKind::kHinge) hinges.push_back(i);
     if (joint.kind == JointKind::kFree && joint.parent == 0) free_bodies.push_back(i);
     const TreeJoint& parent = joints[joint.parent];
     joint.depth = parent.depth + parent.nv;

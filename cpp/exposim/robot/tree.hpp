@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "exposim/robot/symmetric3.hpp"
+#include "exposim/robot/vector3.hpp"
 
 namespace exposim {
 
@@ -22,12 +22,13 @@ struct TreeJoint {
   Eigen::Index in_q = 0, in_v = 0, nv = 0;
   Eigen::Index depth = 0;  ///< number of degrees of freedom that carry the joint
   std::size_t first = 0;   ///< where its columns begin in the packed M, see TreeFactor
-  Eigen::Vector3d axis = Eigen::Vector3d::Zero();  ///< of a hinge or slide
-  Eigen::Matrix3d turn;                            ///< placement in the frame of the parent, at rest
-  Eigen::Vector3d shift;
-  double mass = 0.0;   ///< of the body [kg]
-  Eigen::Vector3d mc;  ///< mass times centre of mass [kg·m]
-  Symmetric3 I;        ///< about the frame's origin [kg·m²]
+  Vec3 axis;               ///< of a hinge or slide
+  double sign = 0.0;       ///< which way, if it is an axis of the frame
+  Mat3 turn;               ///< placement in the frame of the parent, at rest
+  Vec3 shift;
+  double mass = 0.0;  ///< of the body [kg]
+  Vec3 mc;            ///< mass times centre of mass [kg·m]
+  Symmetric3 I;       ///< about the frame's origin [kg·m²]
 };
 
 /// The joints and bodies of a robot, side by side; 0 is the world.
@@ -36,9 +37,10 @@ struct Tree {
 
   std::vector<TreeJoint> joints;
   std::vector<std::size_t> free_bodies;  ///< those of free-flyer joints on the world
-  Eigen::VectorXd armature;  ///< added to the diagonal of M
-  std::size_t packed = 0;    ///< entries of M that are not zero for certain, above the diagonal and on it
-  Eigen::Vector3d gravity;
+  std::vector<std::size_t> hinges;       ///< those of an angle
+  Eigen::VectorXd armature;              ///< added to the diagonal of M
+  std::size_t packed = 0;                ///< entries of M that are not zero for certain, above the diagonal and on it
+  Vec3 gravity;
 };
 
 }  // namespace exposim
