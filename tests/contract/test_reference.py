@@ -56,7 +56,7 @@ def anchor_velocities(sim):
     return velocities
 
 
-def run_both(sim, oracle, q, v, seconds, torque=None, push=None):
+def run_both(sim, oracle, q, v, seconds, torque=None, push=None, tolerance=TOLERANCE):
     """Both from the same start under the same input, compared after every step."""
     sim.reset(q, v)
     oracle.reset(q, np.zeros(sim.robot.model.nv) if v is None else v)
@@ -70,7 +70,7 @@ def run_both(sim, oracle, q, v, seconds, torque=None, push=None):
             by_joint.append((joint, placement.translation, np.array(wrench, float)))
         sim.step(tau, wrenches=by_frame)
         oracle.step(tau, by_joint)
-        assert_same(sim, oracle)
+        assert_same(sim, oracle, tolerance)
         seen.update(zip(sim.state.active.tolist(), sim.state.slipping.tolist(), strict=True))
     return seen
 
@@ -106,7 +106,8 @@ def test_solo12_pushed_sideways_to_slip_agrees_for_one_second():
     def push(t):  # not longer: sliding on four feet is chaotic, a last digit grows tenfold every 0.1 s
         return {"base_link": [0.0, 20.0, 0.0, 0.5, 0.0, 0.0]} if t < 0.08 else {}
 
-    seen = run_both(sim, reference_of(sim), robot.q0, None, 1.0, posture(robot, 5.0, 0.05), push)
+    # Under torques for the other one, what the last digits of the rigid-body terms differ by comes to 1e-9.
+    seen = run_both(sim, reference_of(sim), robot.q0, None, 1.0, posture(robot, 5.0, 0.05), push, tolerance=1e-8)
     assert {STICK, SLIP} <= seen
     assert sim.q[1] > 2e-3
 

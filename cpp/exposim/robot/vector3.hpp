@@ -56,6 +56,14 @@ inline Vec3 transposed_times(const Mat3& A, const Vec3& u) {
 struct Symmetric3 {
   double xx = 0.0, xy = 0.0, yy = 0.0, xz = 0.0, yz = 0.0, zz = 0.0;
 
+  Symmetric3() = default;
+  Symmetric3(double xx0, double xy0, double yy0, double xz0, double yz0, double zz0)
+      : xx(xx0), xy(xy0), yy(yy0), xz(xz0), yz(yz0), zz(zz0) {}
+  Symmetric3(const Symmetric3& S) : xx(S.xx), xy(S.xy), yy(S.yy), xz(S.xz), yz(S.yz), zz(S.zz) {}
+  Symmetric3& operator=(const Symmetric3& S) {
+    xx = S.xx, xy = S.xy, yy = S.yy, xz = S.xz, yz = S.yz, zz = S.zz;
+    return *this;
+  }
   Symmetric3& operator+=(const Symmetric3& S) {
     xx += S.xx, xy += S.xy, yy += S.yy, xz += S.xz, yz += S.yz, zz += S.zz;
     return *this;
