@@ -31,6 +31,7 @@ void bind_kernels(nb::module_& m) {
       .def_ro("degree", &KernelInfo::degree)
       .def_ro("squarings", &KernelInfo::squarings)
       .def_ro("products", &KernelInfo::products)
+      .def_ro("terms", &KernelInfo::terms)
       .def_ro("error_bound", &KernelInfo::error_bound);
 
   nb::enum_<ContactKernel::Method>(m, "ContactMethod")

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace exposim {
 
@@ -18,6 +17,9 @@ namespace {
 
 /// Norm beyond which no Padé approximant without scaling will do.
 constexpr double kHopeless = 12.0;
+
+/// Marks a block without factors.
+constexpr double kNotFactored = -1.0;
 
 /// Lower Cholesky factor of a positive semidefinite matrix; a direction without stiffness gets a zero column.
 void factor_semidefinite(Matrix6d& A, Index size) {
@@ -49,24 +51,65 @@ double ForceAverages::proportional_damping(const StiffSystem& system) {
   return c;
 }
 
-void ForceAverages::compute(const StiffSystem& system, double dt, bool bounded) {
+void ForceAverages::compute(const StiffSystem& system, double dt) {
   lam_bar_.resize(system.active());
   lam_bar2_.resize(system.active());
   x_int_.resize(6 * static_cast<Index>(system.active()));
   x_int2_.resize(x_int_.size());
-  deviation_.assign(system.active(), std::numeric_limits<double>::infinity());
   info_ = {};
-  const bool dense = options_.method == ContactKernel::Method::kDense;
-  const double c = dense && !bounded ? -1.0 : proportional_damping(system);
-  if (c >= 0.0) {
+  dt_ = dt;
+  source_ = Source::kOther;
+  if (options_.method == ContactKernel::Method::kDense) return by_full_system(system, dt);
+  const double c = proportional_damping(system);
+  if (options_.method == ContactKernel::Method::kAuto && by_series(system, c, dt)) {
+    source_ = Source::kSeries;
+  } else if (c >= 0.0) {
     by_modes(system, c, dt);
-    if (bounded) bound_deviations(system, dt);
-  }
-  if (dense) {
-    by_full_system(system, dt);
-  } else if (!(c >= 0.0)) {
+    source_ = Source::kModes;
+  } else {
     by_tolerance(system, dt);
   }
+}
+
+ForcePieces ForceAverages::bounds(const StiffSystem& system, bool closely) {
+  if (source_ == Source::kSeries && !(closely && forced_)) {
+    return bounds_.by_series(system, series_, unexplained_, closely);
+  }
+  if (source_ == Source::kModes && !closely) {
+    return bounds_.by_modes(system, modal_.radius(), unexplained_, lam_bar_, dt_);
+  }
+  return {nullptr, 0};
+}
+
+bool ForceAverages::by_series(const StiffSystem& system, double c, double dt) {
+  const bool proportional = c >= 0.0;
+  system.clear_stiffness(system.active_blocks(), K_);
+  if (!proportional) system.clear_stiffness(system.active_blocks(), B_);
+  for (std::size_t k = 0; k < system.active(); ++k) {
+    const StiffSystem::Row& row = system.rows()[k];
+    system.add_stiffness(row, row.K, K_);
+    if (!proportional) system.add_stiffness(row, row.B, B_);
+  }
+  fit_blocks(system, false);
+  const Index r = system.active_size();
+  series_start_.resize(r, 4);
+  series_start_.leftCols<3>() = start_;
+  series_start_.col(3).setZero();
+  forced_ = find_unexplained(system) && !proportional;
+  if (forced_) {
+    const auto Upsilon = system.Upsilon_block().topLeftCorner(r, r);
+    left_wrenches(system);
+    series_start_.rightCols<2>().noalias() -= Upsilon * left_;
+  }
+  if (!series_.compute({system.Upsilon_block(), K_, proportional ? nullptr : &B_, proportional ? c : 0.0},
+                       series_start_, forced_, dt)) {
+    return false;
+  }
+  info_.terms = series_.terms();
+  blocks_ = series_.result();
+  integrate_strands(system, dt);
+  average_forces(system, dt);
+  return true;
 }
 
 void ForceAverages::by_full_system(const StiffSystem& system, double dt) {
@@ -79,8 +122,7 @@ void ForceAverages::by_full_system(const StiffSystem& system, double dt) {
 }
 
 void ForceAverages::by_modes(const StiffSystem& system, double c, double dt) {
-  update_block_stiffness(system);
-  fit_blocks(system);
+  fit_blocks(system, true);
   const Index r = system.active_size();
   const auto Upsilon = system.Upsilon_block().topLeftCorner(r, r);
   half_.resize(r, r);
@@ -109,13 +151,8 @@ void ForceAverages::by_modes(const StiffSystem& system, double c, double dt) {
 
   blocks_ = modal_.result();  // of y, then of d
   solve_Ct_in_place(system, blocks_);
-  const bool any_six =
-      std::any_of(system.blocks().begin(), system.blocks().end(), [](const Block& block) { return block.size == 6; });
-  if (any_six) solve_Ct_in_place(system, start_);  // for what the bodies leave of their points
-  d_int_ = blocks_.col(0);
-  dd_int_ = blocks_.col(1);
-  d_int2_ = blocks_.col(2);
-  dd_int2_ = blocks_.col(3);
+  solve_Ct_in_place(system, start_);
+  find_unexplained(system);
   integrate_strands(system, dt);
   average_forces(system, dt);
 }
@@ -123,9 +160,9 @@ void ForceAverages::by_modes(const StiffSystem& system, double c, double dt) {
 void ForceAverages::by_tolerance(const StiffSystem& system, double dt) {
   // Coordinates of the bodies: d̈ = −Υ_body Gᵀ(K Δp + B Δṗ) + d̈_free with Δp = G d + what is left of the points, which
   // moves freely; B is not proportional to K, so that it still damps: a force that is linear in time.
-  update_block_stiffness(system);
-  fit_blocks(system);
+  fit_blocks(system, true);
   solve_Ct_in_place(system, start_);
+  find_unexplained(system);
   const Index r = system.active_size();
   const auto Upsilon = system.Upsilon_block().topLeftCorner(r, r);
   A_.setZero(2 * r, 2 * r);
@@ -135,8 +172,7 @@ void ForceAverages::by_tolerance(const StiffSystem& system, double dt) {
   W_.col(2).tail(r) = start_.col(1);
   weights_.setZero(2 * r);
   half_.setZero(r, 2 * r);  // [GᵀKG GᵀBG]
-  Eigen::MatrixX2d& left = unexplained_;
-  left.setZero(r, 2);
+  left_wrenches(system);
   for (std::size_t k = 0; k < system.active(); ++k) {
     const StiffSystem::Row& row = system.rows()[k];
     const Block& block = system.blocks()[row.block];
@@ -146,19 +182,14 @@ void ForceAverages::by_tolerance(const StiffSystem& system, double dt) {
     half_.block(block.first, block.first, block.size, block.size).noalias() += g.transpose() * KG.leftCols(block.size);
     half_.block(block.first, r + block.first, block.size, block.size).noalias() +=
         g.transpose() * BG.leftCols(block.size);
-    const Vector3d left_dp = row.delta_dp - system.motion_of(row, start_.col(1));
-    const Vector3d left_ddp = row.ddp_bar - system.motion_of(row, start_.col(2));
-    const Vector3d left_p = row.delta_p - system.motion_of(row, start_.col(0));
-    // K-weighted rests have no resultant of K by construction; those of B remain.
-    system.add_wrench(row, row.B * left_dp + row.K * left_p, left.col(1));
-    system.add_wrench(row, row.B * left_ddp + row.K * left_dp, left.col(0));
     for (Index j = 0; j < block.size; ++j) {
       weights_(block.first + j) = std::max(weights_(block.first + j), KG.col(j).norm());
       weights_(r + block.first + j) = std::max(weights_(r + block.first + j), BG.col(j).norm());
     }
   }
   A_.bottomRows(r).noalias() = -Upsilon * half_;
-  W_.bottomLeftCorner(r, 2).noalias() = -Upsilon * left;
+  W_.block(r, 0, r, 1).noalias() = -Upsilon * left_.col(1);
+  W_.block(r, 1, r, 1).noalias() = -Upsilon * left_.col(0);
   W_.col(1).tail(r) += start_.col(2);
 
   dense_.prepare(A_, W_, dt);
@@ -176,10 +207,8 @@ void ForceAverages::by_tolerance(const StiffSystem& system, double dt) {
     dense_.act(degree);
     info_ = dense_.info();
     products += info_.products;
-    d_int_ = dense_.x_int().head(r);
-    dd_int_ = dense_.x_int().tail(r);
-    d_int2_ = dense_.x_int2().head(r);
-    dd_int2_ = dense_.x_int2().tail(r);
+    blocks_.resize(r, 4);
+    blocks_ << dense_.x_int().head(r), dense_.x_int().tail(r), dense_.x_int2().head(r), dense_.x_int2().tail(r);
     integrate_strands(system, dt);
     average_forces(system, dt);
     if (degree == 0) break;
@@ -195,27 +224,24 @@ void ForceAverages::by_tolerance(const StiffSystem& system, double dt) {
   info_.products = products;
 }
 
-void ForceAverages::update_block_stiffness(const StiffSystem& system) {
+void ForceAverages::update_block_stiffness(const StiffSystem& system, bool points_too) {
   C_.resize(system.active_blocks());
-  for (Matrix6d& C : C_) C.setZero();
-  for (std::size_t k = 0; k < system.active(); ++k) {
-    const StiffSystem::Row& row = system.rows()[k];
-    if (system.blocks()[row.block].size == 3) {
-      C_[row.block].topLeftCorner<3, 3>() = row.K;
-    } else {
-      const Matrix36d G = system.G(row);
-      C_[row.block].noalias() += G.transpose() * row.K * G;
+  for (std::size_t b = 0; b < C_.size(); ++b) {
+    const bool factored = points_too || system.blocks()[b].size != 3;
+    if (!factored) {
+      C_[b](0, 0) = kNotFactored;
+      continue;
     }
-  }
-  for (std::size_t i = 0; i < C_.size(); ++i) {
-    factor_semidefinite(C_[i], system.blocks()[i].size);
-    C_[i].triangularView<Eigen::StrictlyUpper>().setZero();
+    C_[b] = K_[b].values;
+    factor_semidefinite(C_[b], system.blocks()[b].size);
+    C_[b].triangularView<Eigen::StrictlyUpper>().setZero();
   }
 }
 
 void ForceAverages::solve_C_in_place(const StiffSystem& system, Eigen::Ref<MatrixXd> x) const {
   for (std::size_t b = 0; b < C_.size(); ++b) {
     const Block& block = system.blocks()[b];
+    if (C_[b](0, 0) == kNotFactored) continue;
     for (Index column = 0; column < x.cols(); ++column) {
       auto y = x.col(column).segment(block.first, block.size);
       for (Index i = 0; i < block.size; ++i) {
@@ -230,6 +256,7 @@ void ForceAverages::solve_C_in_place(const StiffSystem& system, Eigen::Ref<Matri
 void ForceAverages::solve_Ct_in_place(const StiffSystem& system, Eigen::Ref<MatrixXd> x) const {
   for (std::size_t b = 0; b < C_.size(); ++b) {
     const Block& block = system.blocks()[b];
+    if (C_[b](0, 0) == kNotFactored) continue;
     for (Index column = 0; column < x.cols(); ++column) {
       auto y = x.col(column).segment(block.first, block.size);
       for (Index i = block.size - 1; i >= 0; --i) {
@@ -241,15 +268,58 @@ void ForceAverages::solve_Ct_in_place(const StiffSystem& system, Eigen::Ref<Matr
   }
 }
 
-void ForceAverages::fit_blocks(const StiffSystem& system) {
+void ForceAverages::fit_blocks(const StiffSystem& system, bool points_too) {
+  if (points_too) {
+    system.clear_stiffness(system.active_blocks(), K_);
+    for (std::size_t k = 0; k < system.active(); ++k) {
+      system.add_stiffness(system.rows()[k], system.rows()[k].K, K_);
+    }
+  }
+  update_block_stiffness(system, points_too);
   start_.setZero(system.active_size(), 3);
   for (std::size_t k = 0; k < system.active(); ++k) {
     const StiffSystem::Row& row = system.rows()[k];
+    const Block& block = system.blocks()[row.block];
+    if (C_[row.block](0, 0) == kNotFactored) {
+      start_.middleRows<3>(block.first) << row.delta_p, row.delta_dp, row.ddp_bar;
+      continue;
+    }
     system.add_wrench(row, row.K * row.delta_p, start_.col(0));
     system.add_wrench(row, row.K * row.delta_dp, start_.col(1));
     system.add_wrench(row, row.K * row.ddp_bar, start_.col(2));
   }
   solve_C_in_place(system, start_);  // y = C⁻¹ GᵀK Δp = Cᵀd, d the K-weighted least squares fit
+  if (!points_too) solve_Ct_in_place(system, start_);
+}
+
+bool ForceAverages::find_unexplained(const StiffSystem& system) {
+  unexplained_.clear();
+  const bool any_six = std::any_of(system.blocks().begin(),
+                                   system.blocks().begin() + static_cast<Index>(system.active_blocks()),
+                                   [](const Block& block) { return block.size == 6; });
+  if (!any_six) return false;
+  for (std::size_t k = 0; k < system.active(); ++k) {
+    const StiffSystem::Row& row = system.rows()[k];
+    if (system.blocks()[row.block].size != 6) {
+      unexplained_.push_back({Vector3d::Zero(), Vector3d::Zero(), Vector3d::Zero()});
+      continue;
+    }
+    unexplained_.push_back({row.delta_p - system.motion_of(row, start_.col(0)),
+                            row.delta_dp - system.motion_of(row, start_.col(1)),
+                            row.ddp_bar - system.motion_of(row, start_.col(2))});
+  }
+  return true;
+}
+
+void ForceAverages::left_wrenches(const StiffSystem& system) {
+  left_.setZero(system.active_size(), 2);
+  for (std::size_t k = 0; k < unexplained_.size(); ++k) {
+    const StiffSystem::Row& row = system.rows()[k];
+    const ForceBounds::Unexplained& left = unexplained_[k];
+    // K-weighted rests have no resultant of K by construction; those of B remain.
+    system.add_wrench(row, row.B * left.dp + row.K * left.p, left_.col(0));
+    system.add_wrench(row, row.B * left.ddp + row.K * left.dp, left_.col(1));
+  }
 }
 
 void ForceAverages::integrate_strands(const StiffSystem& system, double dt) {
@@ -259,34 +329,17 @@ void ForceAverages::integrate_strands(const StiffSystem& system, double dt) {
     const Index first = 3 * static_cast<Index>(k);
     auto p_int = x_int_.segment<3>(first), dp_int = x_int_.segment<3>(m + first);
     auto p_int2 = x_int2_.segment<3>(first), dp_int2 = x_int2_.segment<3>(m + first);
-    p_int = system.motion_of(row, d_int_);
-    dp_int = system.motion_of(row, dd_int_);
-    p_int2 = system.motion_of(row, d_int2_);
-    dp_int2 = system.motion_of(row, dd_int2_);
-    if (system.blocks()[row.block].size != 6) continue;
-    // What the body's motion does not explain of the point's start: no spring resultant acts on it.
-    const Vector3d p = row.delta_p - system.motion_of(row, start_.col(0));
-    const Vector3d dp = row.delta_dp - system.motion_of(row, start_.col(1));
-    const Vector3d ddp = row.ddp_bar - system.motion_of(row, start_.col(2));
+    p_int = system.motion_of(row, blocks_.col(0));
+    dp_int = system.motion_of(row, blocks_.col(1));
+    p_int2 = system.motion_of(row, blocks_.col(2));
+    dp_int2 = system.motion_of(row, blocks_.col(3));
+    if (unexplained_.empty()) continue;
+    const auto& [p, dp, ddp] = unexplained_[k];
     const Vector3d left = dt * (p + dt / 2.0 * (dp + dt / 3.0 * ddp));
     p_int += left;
     dp_int += dt * (dp + dt / 2.0 * ddp);
     p_int2 += dt * dt / 2.0 * (p + dt / 3.0 * (dp + dt / 4.0 * ddp));
     dp_int2 += left - dt * p;
-  }
-}
-
-void ForceAverages::bound_deviations(const StiffSystem& system, double dt) {
-  for (std::size_t k = 0; k < system.active(); ++k) {
-    const StiffSystem::Row& row = system.rows()[k];
-    // λ = K G C⁻ᵀ z, and ‖K^½ G C⁻ᵀ‖ ≤ 1 because C Cᵀ has GᵀKG among its terms.
-    const double K = row.K_max, B = row.B_max;
-    deviation_[k] = std::sqrt(K) * modal_.radius();
-    if (system.blocks()[row.block].size != 6) continue;
-    // What the body does not explain moves freely.
-    const Vector3d dp = row.delta_dp - system.motion_of(row, start_.col(1));
-    const Vector3d ddp = row.ddp_bar - system.motion_of(row, start_.col(2));
-    deviation_[k] += dt * (K * dp.norm() + (B + 0.5 * K * dt) * ddp.norm());
   }
 }
 

@@ -201,7 +201,7 @@ bool Expo::move(const World& world, Workspace& workspace, const Instant& now, co
   if (!changing) {
     if (options_.order == 2) predict_middle(workspace, state, input, dt);
     const Profiler::Scope scope(workspace.profiler, Stage::kKernel);
-    if (system.active() > 0) scratch.averages.compute(system, dt, true);
+    if (system.active() > 0) scratch.averages.compute(system, dt);
     changing = may_change(system, scratch.strands, scratch.averages, dt);
   }
   if (changing) {

@@ -24,6 +24,7 @@ struct KernelInfo {
   int squarings = 0;         ///< the matrix was divided by 2^squarings
   int products = 0;          ///< products of two full matrices
   double error_bound = 0.0;  ///< where the degree was chosen by it: relative to the largest average force
+  int terms = 0;             ///< of a series, if that was taken: products of a matrix and a vector
 };
 
 /// Both integrals of a linear system with a polynomial force, from one action of an exponential.
