@@ -27,7 +27,7 @@ void restore(Simulator& simulator, const Eigen::VectorXd& state) {
   if (!simulator.set_state(state)) throw std::invalid_argument("a state is of another world");
 }
 
-Input at_rest(const Simulator& simulator) { return {Eigen::VectorXd::Zero(simulator.world().robot().nv()), {}}; }
+Input at_rest(const Simulator& simulator) { return make_input(simulator.world(), {}, {}); }
 
 /// Points of the active contacts.
 std::vector<std::size_t> active_points(const Simulator& simulator) {
@@ -120,6 +120,41 @@ std::pair<Eigen::VectorXd, Eigen::MatrixXd> linearise(SharedSimulator& self, con
   });
 }
 
+/// Length, forces from and to, (n, 3) each, and how far from the line between them, (n,), of every piece of a step.
+using Piece = std::tuple<double, RowMatrixXd, RowMatrixXd, Eigen::VectorXd>;
+std::vector<Piece> force_pieces(const StiffSystem& system, double dt, bool closely) {
+  ForceAverages averages(ContactKernel{});
+  averages.compute(system, dt);
+  std::vector<Piece> result;
+  for (const ForcePiece& piece : averages.bounds(system, closely)) {
+    const auto n = static_cast<Eigen::Index>(system.active());
+    RowMatrixXd from(n, 3), to(n, 3);
+    Eigen::VectorXd deviation(n);
+    for (Eigen::Index k = 0; k < n; ++k) {
+      from.row(k) = piece.from[static_cast<std::size_t>(k)];
+      to.row(k) = piece.to[static_cast<std::size_t>(k)];
+      deviation(k) = piece.deviation[static_cast<std::size_t>(k)];
+    }
+    result.emplace_back(piece.length, from, to, deviation);
+  }
+  return result;
+}
+
+/// Bounds on the forces of a system, three coordinates to a contact.
+std::vector<Piece> force_bounds(const Eigen::MatrixXd& Upsilon, const Eigen::VectorXd& K, const Eigen::VectorXd& B,
+                                const Eigen::VectorXd& ddp_bar, const Eigen::VectorXd& x0, double dt, bool closely) {
+  return force_pieces(StiffSystem(Upsilon, K, B, ddp_bar, x0), dt, closely);
+}
+
+/// The same of a simulator's active contacts over its step, and A and [b x0] of eq:contact_dyn.
+std::tuple<std::vector<Piece>, Eigen::MatrixXd, Eigen::MatrixXd> force_bounds_at(SharedSimulator& self, bool closely) {
+  const StiffSystem system = self.simulator.stiff_system(at_rest(self.simulator));
+  std::tuple<std::vector<Piece>, Eigen::MatrixXd, Eigen::MatrixXd> result;
+  std::get<0>(result) = force_pieces(system, self.simulator.dt(), closely);
+  system.full_system(std::get<1>(result), std::get<2>(result));
+  return result;
+}
+
 }  // namespace
 }  // namespace exposim
 
@@ -130,6 +165,9 @@ NB_MODULE(_bench, m) {
   m.def("time_kernel", &time_kernel, nb::arg("simulator"), nb::arg("states"), nb::arg("kernel"));
   m.def("time_eigen_exponential", &time_eigen_exponential, nb::arg("simulator"), nb::arg("states"));
   m.def("linearise", &linearise, nb::arg("simulator"), nb::arg("tau"), nb::arg("wrenches"), nb::arg("v_next"));
+  m.def("force_bounds", &force_bounds, nb::arg("Upsilon"), nb::arg("K"), nb::arg("B"), nb::arg("ddp_bar"),
+        nb::arg("x0"), nb::arg("dt"), nb::arg("closely"));
+  m.def("force_bounds_at", &force_bounds_at, nb::arg("simulator"), nb::arg("closely"));
   m.def("time_floor", &time_floor, nb::arg("simulator"), nb::arg("states"));
   bind_rigid_body(m);
 }

@@ -31,6 +31,9 @@ class KernelInfo:
     def products(self) -> int: ...
 
     @property
+    def terms(self) -> int: ...
+
+    @property
     def error_bound(self) -> float: ...
 
 class ContactMethod(enum.Enum):

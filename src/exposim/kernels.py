@@ -128,7 +128,8 @@ def contact_integrals_with_info(
     tolerance: float = _core.KERNEL_TOLERANCE,
     balance: bool = True,
 ) -> tuple[Array, Array, KernelInfo]:
-    """As :func:`contact_integrals`, and what it took: ``.degree``, ``.squarings``, ``.products``, ``.error_bound``."""
+    """As :func:`contact_integrals`, and what it took: ``.degree``, ``.squarings``, ``.products``, ``.error_bound``, and
+    ``.terms`` of a series."""
     stiffness = _checks.vector("K", K)
     m = len(stiffness)
     if m == 0 or m % 3 != 0:

@@ -294,9 +294,9 @@ void ForceAverages::fit_blocks(const StiffSystem& system, bool points_too) {
 
 bool ForceAverages::find_unexplained(const StiffSystem& system) {
   unexplained_.clear();
-  const bool any_six = std::any_of(system.blocks().begin(),
-                                   system.blocks().begin() + static_cast<Index>(system.active_blocks()),
-                                   [](const Block& block) { return block.size == 6; });
+  const bool any_six =
+      std::any_of(system.blocks().begin(), system.blocks().begin() + static_cast<Index>(system.active_blocks()),
+                  [](const Block& block) { return block.size == 6; });
   if (!any_six) return false;
   for (std::size_t k = 0; k < system.active(); ++k) {
     const StiffSystem::Row& row = system.rows()[k];

@@ -74,9 +74,7 @@ class Contour {
     }
   }
   std::size_t intervals() const { return intervals_; }
-  Complex point(std::size_t i) const {
-    return {ellipse_.real * (cosines_[i] - 1.0), ellipse_.imaginary * sines_[i]};
-  }
+  Complex point(std::size_t i) const { return {ellipse_.real * (cosines_[i] - 1.0), ellipse_.imaginary * sines_[i]}; }
   /// (1/2π) ∫ f e^{−ikθ}, by the trapezoidal rule.
   Eigen::Array4d coefficients(const Values& real, const Values& imaginary, std::size_t k) const {
     Eigen::Array4d sum = 0.5 * (real[0] + (k % 2 == 0 ? 1.0 : -1.0) * real[intervals_]);

@@ -195,8 +195,7 @@ void expand_series(Index n, const double* UK, const double* UB, const Columns<0>
 EXPOSIM_FOR_EACH_MACHINE
 void sum_series(Index n, std::size_t terms, const double* x, const double* first, const double* second,
                 const double* third, double* sums) {
-  with_columns(n, [&](const auto columns)
-                      EXPOSIM_INLINE_CALL { columns.sum(terms, x, first, second, third, sums); });
+  with_columns(n, [&](const auto columns) EXPOSIM_INLINE_CALL { columns.sum(terms, x, first, second, third, sums); });
 }
 
 EXPOSIM_FOR_EACH_MACHINE

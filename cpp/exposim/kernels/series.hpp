@@ -47,7 +47,7 @@ class SeriesKernel {
     double s;  ///< since the start
     Eigen::VectorXd y, dy;
     double velocity, acceleration, jerk;
-    double unbraked;                       ///< of the acceleration without dampers
+    double unbraked;                          ///< of the acceleration without dampers
     double strain_rate, strain_acceleration;  ///< xᵀKΥKx of velocity and acceleration
   };
   /// The start is the first, the end the last of a few.

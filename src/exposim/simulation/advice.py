@@ -25,7 +25,8 @@ class Advice:
         damping_ratio: Of the mode of largest stiffness: below 1 it oscillates.
         explicit_euler_dt: Largest step at which explicit Euler is stable [s]; infinite without contact.
         dt: The simulator's step [s].
-        kernel: What ``Expo()`` takes: ``"modal"``, ``"expm"``, ``"Pade(j)"``, or ``"none"`` in the air.
+        kernel: What ``Expo()`` takes: ``"series"``, where that is long ``"modal"``, ``"expm"`` or ``"Pade(j)"``, or
+            ``"none"`` in the air.
         error_bound: Of the average forces it gives, relative to the largest; 0 for the exact kernels.
         joints: What drives, dampers and friction of the joints ask for; ``None`` without joints.
     """
@@ -76,7 +77,10 @@ def advise(
     scaled_K, scaled_B = Upsilon_K / rate / rate, Upsilon_B / rate
     modes = rate * np.linalg.eigvals(np.block([[A[:m, :m], A[:m, m:]], [-scaled_K, -scaled_B]])).astype(np.complex128)
     modes = modes[np.argsort(-np.abs(modes))]
-    kernel = "modal" if info.degree == 0 else "expm" if info.error_bound == 0.0 else f"Pade({info.degree})"
+    if info.terms > 0:
+        kernel = "series"
+    else:
+        kernel = "modal" if info.degree == 0 else "expm" if info.error_bound == 0.0 else f"Pade({info.degree})"
     stable = _largest_stable_step(scaled_K, scaled_B, rate)
     ratio = _damping_ratio(Upsilon_K, Upsilon_B)
     return Advice(contacts, modes, float(np.abs(modes[0])), ratio, stable, dt, kernel, info.error_bound, joints)
