@@ -128,8 +128,10 @@ def contact_integrals_with_info(
     tolerance: float = _core.KERNEL_TOLERANCE,
     balance: bool = True,
 ) -> tuple[Array, Array, KernelInfo]:
-    """As :func:`contact_integrals`, and what it took: ``.degree``, ``.squarings``, ``.products``, ``.error_bound``, and
-    ``.terms`` of a series."""
+    """As :func:`contact_integrals`, and what it took.
+
+    ``.terms`` of a series, or ``.degree``, ``.squarings``, ``.products`` and ``.error_bound`` of an approximant.
+    """
     stiffness = _checks.vector("K", K)
     m = len(stiffness)
     if m == 0 or m % 3 != 0:

@@ -18,23 +18,6 @@ namespace {
 /// Norm beyond which no Padé approximant without scaling will do.
 constexpr double kHopeless = 12.0;
 
-/// Marks a block without factors.
-constexpr double kNotFactored = -1.0;
-
-/// Lower Cholesky factor of a positive semidefinite matrix; a direction without stiffness gets a zero column.
-void factor_semidefinite(Matrix6d& A, Index size) {
-  const double zero = 1e-14 * A.diagonal().head(size).maxCoeff();
-  for (Index j = 0; j < size; ++j) {
-    const double pivot = A(j, j) - A.row(j).head(j).squaredNorm();
-    if (pivot <= zero) {
-      A.col(j).segment(j, size - j).setZero();
-      continue;
-    }
-    A(j, j) = std::sqrt(pivot);
-    for (Index i = j + 1; i < size; ++i) A(i, j) = (A(i, j) - A.row(i).head(j).dot(A.row(j).head(j))) / A(j, j);
-  }
-}
-
 }  // namespace
 
 ForceAverages::ForceAverages(const ContactKernel& kernel) : options_(kernel), dense_(kernel.dense) {
@@ -73,38 +56,31 @@ void ForceAverages::compute(const StiffSystem& system, double dt) {
 
 ForcePieces ForceAverages::bounds(const StiffSystem& system, bool closely) {
   if (source_ == Source::kSeries && !(closely && forced_)) {
-    return bounds_.by_series(system, series_, unexplained_, closely);
+    return bounds_.by_series(system, series_, fit_.unexplained(), closely);
   }
   if (source_ == Source::kModes && !closely) {
-    return bounds_.by_modes(system, modal_.radius(), unexplained_, lam_bar_, dt_);
+    return bounds_.by_modes(system, modal_.radius(), fit_.unexplained(), lam_bar_, dt_);
   }
   return {nullptr, 0};
 }
 
 bool ForceAverages::by_series(const StiffSystem& system, double c, double dt) {
   const bool proportional = c >= 0.0;
-  system.clear_stiffness(system.active_blocks(), K_);
-  if (!proportional) system.clear_stiffness(system.active_blocks(), B_);
-  for (std::size_t k = 0; k < system.active(); ++k) {
-    const StiffSystem::Row& row = system.rows()[k];
-    system.add_stiffness(row, row.K, K_);
-    if (!proportional) system.add_stiffness(row, row.B, B_);
-  }
-  fit_blocks(system, false);
+  fit_.compute(system, false);
   const Index r = system.active_size();
-  series_start_.resize(r, 4);
-  series_start_.leftCols<3>() = start_;
-  series_start_.col(3).setZero();
-  forced_ = find_unexplained(system) && !proportional;
+  start_.resize(r, 4);
+  start_.leftCols<3>() = fit_.start();
+  start_.col(3).setZero();
+  forced_ = fit_.find_unexplained(system) && !proportional;
+  if (!proportional) {
+    system.clear_stiffness(system.active_blocks(), B_);
+    for (std::size_t k = 0; k < system.active(); ++k) system.add_stiffness(system.rows()[k], system.rows()[k].B, B_);
+  }
   if (forced_) {
-    const auto Upsilon = system.Upsilon_block().topLeftCorner(r, r);
-    left_wrenches(system);
-    series_start_.rightCols<2>().noalias() -= Upsilon * left_;
+    start_.rightCols<2>().noalias() -= system.Upsilon_block().topLeftCorner(r, r) * fit_.left_wrenches(system);
   }
-  if (!series_.compute({system.Upsilon_block(), K_, proportional ? nullptr : &B_, proportional ? c : 0.0},
-                       series_start_, forced_, dt)) {
-    return false;
-  }
+  const SeriesKernel::System linear{system.Upsilon_block(), fit_.K(), proportional ? nullptr : &B_, std::max(c, 0.0)};
+  if (!series_.compute(linear, start_, forced_, dt)) return false;
   info_.terms = series_.terms();
   blocks_ = series_.result();
   integrate_strands(system, dt);
@@ -122,7 +98,7 @@ void ForceAverages::by_full_system(const StiffSystem& system, double dt) {
 }
 
 void ForceAverages::by_modes(const StiffSystem& system, double c, double dt) {
-  fit_blocks(system, true);
+  fit_.compute(system, true);
   const Index r = system.active_size();
   const auto Upsilon = system.Upsilon_block().topLeftCorner(r, r);
   half_.resize(r, r);
@@ -130,29 +106,29 @@ void ForceAverages::by_modes(const StiffSystem& system, double c, double dt) {
   for (std::size_t i = 0; i < system.active_blocks(); ++i) {
     const Index first = system.blocks()[i].first;
     if (system.blocks()[i].size == 3) {
-      half_.middleCols<3>(first) = Upsilon.middleCols<3>(first).lazyProduct(C_[i].topLeftCorner<3, 3>());
+      half_.middleCols<3>(first) = Upsilon.middleCols<3>(first).lazyProduct(fit_.C(i).topLeftCorner<3, 3>());
     } else if (system.blocks()[i].size == 6) {
-      half_.middleCols<6>(first) = Upsilon.middleCols<6>(first).lazyProduct(C_[i]);
+      half_.middleCols<6>(first) = Upsilon.middleCols<6>(first).lazyProduct(fit_.C(i));
     } else {
-      half_.col(first) = Upsilon.col(first) * C_[i](0, 0);
+      half_.col(first) = Upsilon.col(first) * fit_.C(i)(0, 0);
     }
   }
   for (std::size_t i = 0; i < system.active_blocks(); ++i) {
     const Index first = system.blocks()[i].first;
     if (system.blocks()[i].size == 3) {
-      S_.middleRows<3>(first) = C_[i].topLeftCorner<3, 3>().transpose().lazyProduct(half_.middleRows<3>(first));
+      S_.middleRows<3>(first) = fit_.C(i).topLeftCorner<3, 3>().transpose().lazyProduct(half_.middleRows<3>(first));
     } else if (system.blocks()[i].size == 6) {
-      S_.middleRows<6>(first) = C_[i].transpose().lazyProduct(half_.middleRows<6>(first));
+      S_.middleRows<6>(first) = fit_.C(i).transpose().lazyProduct(half_.middleRows<6>(first));
     } else {
-      S_.row(first) = C_[i](0, 0) * half_.row(first);
+      S_.row(first) = fit_.C(i)(0, 0) * half_.row(first);
     }
   }
-  modal_.compute(S_, c, start_, dt);
+  modal_.compute(S_, c, fit_.start(), dt);
 
   blocks_ = modal_.result();  // of y, then of d
-  solve_Ct_in_place(system, blocks_);
-  solve_Ct_in_place(system, start_);
-  find_unexplained(system);
+  fit_.solve_Ct_in_place(system, blocks_);
+  fit_.turn_into_displacements(system);
+  fit_.find_unexplained(system);
   integrate_strands(system, dt);
   average_forces(system, dt);
 }
@@ -160,19 +136,19 @@ void ForceAverages::by_modes(const StiffSystem& system, double c, double dt) {
 void ForceAverages::by_tolerance(const StiffSystem& system, double dt) {
   // Coordinates of the bodies: d̈ = −Υ_body Gᵀ(K Δp + B Δṗ) + d̈_free with Δp = G d + what is left of the points, which
   // moves freely; B is not proportional to K, so that it still damps: a force that is linear in time.
-  fit_blocks(system, true);
-  solve_Ct_in_place(system, start_);
-  find_unexplained(system);
+  fit_.compute(system, true);
+  fit_.turn_into_displacements(system);
+  fit_.find_unexplained(system);
   const Index r = system.active_size();
   const auto Upsilon = system.Upsilon_block().topLeftCorner(r, r);
   A_.setZero(2 * r, 2 * r);
   A_.topRightCorner(r, r).setIdentity();
   W_.setZero(2 * r, 3);  // w₁, w₀, x₀
-  W_.col(2).head(r) = start_.col(0);
-  W_.col(2).tail(r) = start_.col(1);
+  W_.col(2).head(r) = fit_.start().col(0);
+  W_.col(2).tail(r) = fit_.start().col(1);
   weights_.setZero(2 * r);
   half_.setZero(r, 2 * r);  // [GᵀKG GᵀBG]
-  left_wrenches(system);
+  const Eigen::MatrixX2d& left = fit_.left_wrenches(system);
   for (std::size_t k = 0; k < system.active(); ++k) {
     const StiffSystem::Row& row = system.rows()[k];
     const Block& block = system.blocks()[row.block];
@@ -188,9 +164,9 @@ void ForceAverages::by_tolerance(const StiffSystem& system, double dt) {
     }
   }
   A_.bottomRows(r).noalias() = -Upsilon * half_;
-  W_.block(r, 0, r, 1).noalias() = -Upsilon * left_.col(1);
-  W_.block(r, 1, r, 1).noalias() = -Upsilon * left_.col(0);
-  W_.col(1).tail(r) += start_.col(2);
+  W_.block(r, 0, r, 1).noalias() = -Upsilon * left.col(1);
+  W_.block(r, 1, r, 1).noalias() = -Upsilon * left.col(0);
+  W_.col(1).tail(r) += fit_.start().col(2);
 
   dense_.prepare(A_, W_, dt);
   int products = 0;
@@ -224,104 +200,6 @@ void ForceAverages::by_tolerance(const StiffSystem& system, double dt) {
   info_.products = products;
 }
 
-void ForceAverages::update_block_stiffness(const StiffSystem& system, bool points_too) {
-  C_.resize(system.active_blocks());
-  for (std::size_t b = 0; b < C_.size(); ++b) {
-    const bool factored = points_too || system.blocks()[b].size != 3;
-    if (!factored) {
-      C_[b](0, 0) = kNotFactored;
-      continue;
-    }
-    C_[b] = K_[b].values;
-    factor_semidefinite(C_[b], system.blocks()[b].size);
-    C_[b].triangularView<Eigen::StrictlyUpper>().setZero();
-  }
-}
-
-void ForceAverages::solve_C_in_place(const StiffSystem& system, Eigen::Ref<MatrixXd> x) const {
-  for (std::size_t b = 0; b < C_.size(); ++b) {
-    const Block& block = system.blocks()[b];
-    if (C_[b](0, 0) == kNotFactored) continue;
-    for (Index column = 0; column < x.cols(); ++column) {
-      auto y = x.col(column).segment(block.first, block.size);
-      for (Index i = 0; i < block.size; ++i) {
-        double rest = y(i);
-        for (Index j = 0; j < i; ++j) rest -= C_[b](i, j) * y(j);
-        y(i) = C_[b](i, i) > 0.0 ? rest / C_[b](i, i) : 0.0;
-      }
-    }
-  }
-}
-
-void ForceAverages::solve_Ct_in_place(const StiffSystem& system, Eigen::Ref<MatrixXd> x) const {
-  for (std::size_t b = 0; b < C_.size(); ++b) {
-    const Block& block = system.blocks()[b];
-    if (C_[b](0, 0) == kNotFactored) continue;
-    for (Index column = 0; column < x.cols(); ++column) {
-      auto y = x.col(column).segment(block.first, block.size);
-      for (Index i = block.size - 1; i >= 0; --i) {
-        double rest = y(i);
-        for (Index j = i + 1; j < block.size; ++j) rest -= C_[b](j, i) * y(j);
-        y(i) = C_[b](i, i) > 0.0 ? rest / C_[b](i, i) : 0.0;
-      }
-    }
-  }
-}
-
-void ForceAverages::fit_blocks(const StiffSystem& system, bool points_too) {
-  if (points_too) {
-    system.clear_stiffness(system.active_blocks(), K_);
-    for (std::size_t k = 0; k < system.active(); ++k) {
-      system.add_stiffness(system.rows()[k], system.rows()[k].K, K_);
-    }
-  }
-  update_block_stiffness(system, points_too);
-  start_.setZero(system.active_size(), 3);
-  for (std::size_t k = 0; k < system.active(); ++k) {
-    const StiffSystem::Row& row = system.rows()[k];
-    const Block& block = system.blocks()[row.block];
-    if (C_[row.block](0, 0) == kNotFactored) {
-      start_.middleRows<3>(block.first) << row.delta_p, row.delta_dp, row.ddp_bar;
-      continue;
-    }
-    system.add_wrench(row, row.K * row.delta_p, start_.col(0));
-    system.add_wrench(row, row.K * row.delta_dp, start_.col(1));
-    system.add_wrench(row, row.K * row.ddp_bar, start_.col(2));
-  }
-  solve_C_in_place(system, start_);  // y = C⁻¹ GᵀK Δp = Cᵀd, d the K-weighted least squares fit
-  if (!points_too) solve_Ct_in_place(system, start_);
-}
-
-bool ForceAverages::find_unexplained(const StiffSystem& system) {
-  unexplained_.clear();
-  const bool any_six =
-      std::any_of(system.blocks().begin(), system.blocks().begin() + static_cast<Index>(system.active_blocks()),
-                  [](const Block& block) { return block.size == 6; });
-  if (!any_six) return false;
-  for (std::size_t k = 0; k < system.active(); ++k) {
-    const StiffSystem::Row& row = system.rows()[k];
-    if (system.blocks()[row.block].size != 6) {
-      unexplained_.push_back({Vector3d::Zero(), Vector3d::Zero(), Vector3d::Zero()});
-      continue;
-    }
-    unexplained_.push_back({row.delta_p - system.motion_of(row, start_.col(0)),
-                            row.delta_dp - system.motion_of(row, start_.col(1)),
-                            row.ddp_bar - system.motion_of(row, start_.col(2))});
-  }
-  return true;
-}
-
-void ForceAverages::left_wrenches(const StiffSystem& system) {
-  left_.setZero(system.active_size(), 2);
-  for (std::size_t k = 0; k < unexplained_.size(); ++k) {
-    const StiffSystem::Row& row = system.rows()[k];
-    const ForceBounds::Unexplained& left = unexplained_[k];
-    // K-weighted rests have no resultant of K by construction; those of B remain.
-    system.add_wrench(row, row.B * left.dp + row.K * left.p, left_.col(0));
-    system.add_wrench(row, row.B * left.ddp + row.K * left.dp, left_.col(1));
-  }
-}
-
 void ForceAverages::integrate_strands(const StiffSystem& system, double dt) {
   const Index m = x_int_.size() / 2;
   for (std::size_t k = 0; k < system.active(); ++k) {
@@ -333,8 +211,8 @@ void ForceAverages::integrate_strands(const StiffSystem& system, double dt) {
     dp_int = system.motion_of(row, blocks_.col(1));
     p_int2 = system.motion_of(row, blocks_.col(2));
     dp_int2 = system.motion_of(row, blocks_.col(3));
-    if (unexplained_.empty()) continue;
-    const auto& [p, dp, ddp] = unexplained_[k];
+    if (fit_.unexplained().empty()) continue;
+    const auto& [p, dp, ddp] = fit_.unexplained()[k];
     const Vector3d left = dt * (p + dt / 2.0 * (dp + dt / 3.0 * ddp));
     p_int += left;
     dp_int += dt * (dp + dt / 2.0 * ddp);

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "exposim/expo/block_fit.hpp"
 #include "exposim/expo/force_bounds.hpp"
 #include "exposim/expo/system.hpp"
 #include "exposim/kernels/integrals.hpp"
@@ -55,19 +56,6 @@ class ForceAverages {
   void by_full_system(const StiffSystem& system, double dt);
   void by_tolerance(const StiffSystem& system, double dt);
 
-  /// Cholesky factors C of GᵀKG of every block; coordinates y = Cᵀd of the blocks' displacements d.
-  /// @param points_too whether single points get them as well, which can do without.
-  void update_block_stiffness(const StiffSystem& system, bool points_too);
-  /// C⁻¹ and C⁻ᵀ, in place, column by column.
-  void solve_C_in_place(const StiffSystem& system, Eigen::Ref<Eigen::MatrixXd> x) const;
-  void solve_Ct_in_place(const StiffSystem& system, Eigen::Ref<Eigen::MatrixXd> x) const;
-  /// Starts of the blocks (displacement, velocity, acceleration) that fit the springs of their strands best: y of all
-  /// blocks if single points have factors too, otherwise d.
-  void fit_blocks(const StiffSystem& system, bool points_too);
-  /// What the motion d of the blocks leaves of their strands. @return whether there may be any.
-  bool find_unexplained(const StiffSystem& system);
-  /// Wrenches of what is left on the blocks, which are linear in time: at the start, and their rate.
-  void left_wrenches(const StiffSystem& system);
   /// x_int and x_int2 from those of the blocks; what a block's motion leaves of a strand moves freely.
   void integrate_strands(const StiffSystem& system, double dt);
   /// λ̄ = D x_int/dt, λ̄̄ = 2 D x_int2/dt².
@@ -84,16 +72,13 @@ class ForceAverages {
   Eigen::VectorXd x_int_, x_int2_;
   std::vector<Eigen::Vector3d> lam_bar_, lam_bar2_;
 
-  std::vector<DiagonalBlock> K_, B_;            // GᵀKG and GᵀBG
-  std::vector<Eigen::Matrix<double, 6, 6>> C_;  // per block, lower triangular
-  Eigen::MatrixXd S_, half_;                    // S = CᵀΥC
-  Eigen::MatrixX3d start_;                      // y, then d: start, velocity, acceleration
-  Eigen::MatrixX4d blocks_;                     // y, then d: the integrals
-  SeriesKernel::Start series_start_;
+  BlockFit fit_;
+  std::vector<DiagonalBlock> B_;  // GᵀBG
+  Eigen::MatrixXd S_, half_;      // S = CᵀΥC
+  Eigen::MatrixX4d blocks_;       // y, then d: the integrals
+  SeriesKernel::Start start_;
+  bool forced_ = false;  // what the blocks leave of their strands pushes
   Eigen::MatrixXd A_, W_;
-  std::vector<ForceBounds::Unexplained> unexplained_;  // none where blocks explain all
-  Eigen::MatrixX2d left_;                              // its wrenches
-  bool forced_ = false;                                // whether they count
   Eigen::VectorXd weights_;
 };
 

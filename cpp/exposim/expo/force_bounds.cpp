@@ -12,8 +12,6 @@ using Eigen::Vector3d;
 
 namespace {
 
-using Unexplained = ForceBounds::Unexplained;
-
 /// Squared norms of what is not explained: of its velocity at an instant, and of its acceleration.
 struct FreeNorms {
   double velocity = 0.0, acceleration = 0.0;

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "exposim/expo/block_fit.hpp"
 #include "exposim/expo/system.hpp"
 #include "exposim/kernels/series.hpp"
 
@@ -48,11 +49,6 @@ class ForceBounds {
     double least, most;
   };
   static Damping damping_of(const StiffSystem& system);
-
-  /// What the motion of blocks leaves of a strand, at the start.
-  struct Unexplained {
-    Eigen::Vector3d p, dp, ddp;
-  };
 
   /// A step from its series, as one piece or in as many as it tells of.
   /// @param unexplained one for every active strand, or none at all.

@@ -14,7 +14,7 @@ from exposim.simulation.integrators import SCHEMES, Expo, Integrator, PaperExpo,
 SYNONYMS = {"expo-averaged": PaperExpo.name, "runge-kutta4": RungeKutta4.name, "runge-kutta-4": RungeKutta4.name}
 
 KERNELS: dict[str, str] = {
-    "auto": "closed form where damping is proportional to stiffness, else the cheapest that meets the tolerance",
+    "auto": "a series; where that is long, the closed form or the cheapest that meets the tolerance",
     "modal": "closed form; refused where damping is not proportional to stiffness",
     "expm": "the paper's full matrix exponential",
     **{

@@ -114,9 +114,10 @@ class PaperExpo(Integrator):
     friction cone, and landings are noticed at the end of the step.
 
     Args:
-        kernel: How the integrals are computed. ``"auto"``: in closed form where damping is proportional to stiffness,
-            otherwise by the cheapest approximation that meets the tolerance. ``"modal"``: the closed form, refused for
-            other materials. ``"expm"`` or ``Pade(degree)``: as in the paper.
+        kernel: How the integrals are computed. ``"auto"``: by a series, to rounding; where that would be long, in closed
+            form if damping is proportional to stiffness, otherwise by the cheapest approximation that meets the
+            tolerance. ``"modal"``: the closed form, refused for other materials. ``"expm"`` or ``Pade(degree)``: as in
+            the paper.
         tolerance: Of ``"auto"``: largest error of an average contact force, relative to the largest of them.
         balance: Balance the matrix of ``"expm"`` or ``Pade`` first; ``False`` is the paper's baseline.
         position_update: Which average of the contact force moves the configuration: ``"lam_pr2"``, the double
