@@ -112,7 +112,7 @@ ForcePieces ForceBounds::by_modes(const StiffSystem& system, double radius, cons
   pieces_.resize(SeriesKernel::kLast);
   ForcePiece& piece = pieces_.front();
   piece.length = dt;
-  piece.from = piece.to = lam_bar;
+  piece.from = piece.to = piece.reached = lam_bar;
   piece.deviation.resize(system.active());
   for (std::size_t k = 0; k < system.active(); ++k) {
     // λ = K G C⁻ᵀ z, and ‖K^½ G C⁻ᵀ‖ ≤ 1 because C Cᵀ has GᵀKG among its terms.

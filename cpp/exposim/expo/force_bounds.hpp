@@ -15,7 +15,7 @@ struct ForcePiece {
   double length;  ///< [s]
   std::vector<Eigen::Vector3d> from, to;
   std::vector<double> deviation;
-  std::vector<Eigen::Vector3d> reached;  ///< at its end, also where that bounds nothing
+  std::vector<Eigen::Vector3d> reached;  ///< at its end, or on average: if that is none of its mode, the mode ends
 };
 
 /// One after the other, from the start of the step to its end; none if nothing is known.

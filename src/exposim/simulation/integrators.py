@@ -114,7 +114,7 @@ class PaperExpo(Integrator):
     friction cone, and landings are noticed at the end of the step.
 
     Args:
-        kernel: How the integrals are computed. ``"auto"``: by a series, to rounding; where that would be long, in closed
+        kernel: How the integrals are computed. ``"auto"``: by a series; where that would be long, in closed
             form if damping is proportional to stiffness, otherwise by the cheapest approximation that meets the
             tolerance. ``"modal"``: the closed form, refused for other materials. ``"expm"`` or ``Pade(degree)``: as in
             the paper.
