@@ -22,7 +22,14 @@ from exposim._checks import Array
 from exposim.kernels import _contact_kernel
 from step import record
 
-KERNELS = {"modal": "modal", "Padé 1": xs.Pade(1), "Padé 3": xs.Pade(3), "Padé 7": xs.Pade(7), "exponential": "expm"}
+KERNELS = {
+    "series": "auto",
+    "modal": "modal",
+    "Padé 1": xs.Pade(1),
+    "Padé 3": xs.Pade(3),
+    "Padé 7": xs.Pade(7),
+    "exponential": "expm",
+}
 
 
 def packed(states: list[xs.State]) -> Array:

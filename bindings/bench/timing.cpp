@@ -79,7 +79,9 @@ double relative_difference(const Eigen::VectorXd& found, const Eigen::VectorXd& 
 /// closed form from it, and from our balanced exponential.
 std::tuple<std::vector<double>, double, double> time_eigen_exponential(SharedSimulator& self,
                                                                        const RowMatrixXd& states) {
-  ForceAverages modal(ContactKernel{});
+  ContactKernel kernel;
+  kernel.method = ContactKernel::Method::kModal;
+  ForceAverages modal(kernel);
   IntegralKernel balanced{KernelOptions{}};
   std::tuple<std::vector<double>, double, double> result{{}, 0.0, 0.0};
   auto& [seconds, from_eigen, from_balanced] = result;
