@@ -258,11 +258,11 @@ def test_integrators_are_compared_side_by_side(tmp_path):
     assert float(rows[1]["difference_base"]) > 0.0
 
 
-def test_a_run_does_not_differ_from_itself(tmp_path):
+def test_runs_by_two_exact_kernels_do_not_differ(tmp_path):
     exposim("compare", "drop", "--integrators", "paper-expo,paper-expo:modal", "--duration", "0.2s")
     with (tmp_path / "results" / "drop-compare" / "compare.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
-    assert float(rows[1]["difference_base"]) == float(rows[1]["difference_joints"]) == 0.0
+    assert max(float(rows[1]["difference_base"]), float(rows[1]["difference_joints"])) < 1e-12
 
 
 @pytest.mark.usefixtures("without_plots")
