@@ -8,6 +8,7 @@
 
 #include "bindings.hpp"
 #include "exposim/expo/resolver.hpp"
+#include "exposim/thresholds.hpp"
 
 namespace nb = nanobind;
 
@@ -60,7 +61,7 @@ Resolved resolve(const Eigen::MatrixXd& Upsilon, const VectorXd& ddp_bar, const 
   const VectorXd unused = VectorXd::Zero(Upsilon.rows());
   const StiffSystem system(Upsilon, unused, unused, ddp_bar, VectorXd::Zero(2 * Upsilon.rows()));
   Resolver resolver;
-  resolver.resolve(system, list, dt, {static_cast<double>(micro_steps), tolerance});
+  resolver.resolve(system, list, dt, {static_cast<double>(micro_steps), tolerance, thresholds::kCutsPerEvent});
 
   Resolved result;
   for (RowMatrixX3d* each :

@@ -438,6 +438,7 @@ def resolve(
     dt: float,
     micro_steps: int = 20,
     tolerance: float = np.inf,
+    cuts_again: int = CUTS_AGAIN,
 ) -> Resolved:
     """Follow the elements through dt by micro-steps, short enough for a tolerance [m/s], cut where one changes."""
     longest = dt / micro_steps
@@ -462,7 +463,7 @@ def resolve(
         changes = space.changes_within(motion, end, h)
         first = min(changes, key=lambda i: changes[i][0], default=None)
         located = first is not None and changes[first][0] < h and len(events) < most_events
-        for again in range(1 + CUTS_AGAIN if located else 0):
+        for again in range(1 + cuts_again if located else 0):
             if again > 0:
                 first = min(changes, key=lambda i: changes[i][0])
             together = changes[first][0] + SAME_TIME * h
@@ -472,7 +473,7 @@ def resolve(
             cut_here = {i: change for i, change in changes.items() if change[0] <= together}
             changes = space.changes_within(motion, end, h)
             taken += 1
-            if again == CUTS_AGAIN or not space.overshoots(motion, end):
+            if again == cuts_again or not space.overshoots(motion, end):
                 changes = changes | cut_here
                 break
         if not located and off < 0.1 and rung > 0:

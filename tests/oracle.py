@@ -15,12 +15,13 @@ from scipy.linalg import block_diag, expm
 from contact_space import BILATERAL, IDLE, OPEN, SLIPPING, STICKING, Element, Resolved, resolve
 from reference import Array, Contact, ReferenceSimulator, Wrench, integrate_linear_system, project_to_cone
 
-MICRO_STEPS, MICRO_TOLERANCE = 2, 0.01  # at least so many; error of the mean acceleration that each may make [m/s²]
-SHARE_OF_FREEZING, ROUGHLY = 0.1, 10.0  # beside it, of the change of p̈̄; the same for an estimate [m/s²]
+MICRO_STEPS, MICRO_TOLERANCE = 2, 0.05  # at least so many; error of the mean acceleration that each may make [m/s²]
+SHARE_OF_FREEZING = 0.2  # beside it, of the change of p̈̄
+ROUGHLY, LESS_ROUGHLY = 100.0, 10.0  # the same for an estimate, and for one where something turns fast [m/s²]
 FAR_MIDDLE = 5e-3  # from where the middle of the step was expected [rad, m]
 SLOW_TURN, REPETITIONS = 0.05, 2  # beyond so many radians a step, velocity-dependent terms are those of the mean
 LARGEST_ACCELERATION = 1500.0  # of an open contact that could land [m/s²]
-DISAGREEMENT = 1e-3  # of robot and contact space, as a force, that is let be; of the largest average force
+DISAGREEMENT = 1e-2  # of robot and contact space, as a force, that is let be; of the largest average force
 
 
 class Drives(NamedTuple):
@@ -106,7 +107,11 @@ class OracleSimulator(ReferenceSimulator):
                 terms = self._terms(q_mid, self._predict_middle(terms), tau, wrenches)
                 followed = self._follow(terms, dt)
             if slips or follow or followed.changed:
-                way, before = self._way(terms, self._follow(terms, dt, 1, ROUGHLY).lam_bar2), terms.ddp_bar
+                roughly = LESS_ROUGHLY if self._turn_rate() * dt > SLOW_TURN else ROUGHLY
+                way, before = (
+                    self._way(terms, self._follow(terms, dt, 1, roughly, cuts_again=0).lam_bar2),
+                    terms.ddp_bar,
+                )
                 if np.abs(way - dt * v).max() / 2 > FAR_MIDDLE:
                     q_mid = pin.integrate(self.model, q, way / 2)
                 terms = self._terms(q_mid, way / dt, tau, wrenches)
@@ -176,7 +181,12 @@ class OracleSimulator(ReferenceSimulator):
         return elements
 
     def _follow(
-        self, terms: Terms, dt: float, micro_steps: int = MICRO_STEPS, tolerance: float = MICRO_TOLERANCE
+        self,
+        terms: Terms,
+        dt: float,
+        micro_steps: int = MICRO_STEPS,
+        tolerance: float = MICRO_TOLERANCE,
+        **how: int,
     ) -> Resolved:
         """Of the contacts that are closed or could close within the step; the others stay as they are."""
         elements = self._elements()
@@ -189,6 +199,7 @@ class OracleSimulator(ReferenceSimulator):
             dt,
             micro_steps,
             tolerance * dt,
+            **how,
         )
         modes = [e.mode for e in elements]
         for i, mode in zip(near, found.modes, strict=True):

@@ -11,9 +11,9 @@ namespace thresholds {
 constexpr int kMicroSteps = 2;
 /// Error of the mean acceleration that a micro-step may make [m/s²]; beside it, this share of what the acceleration
 /// without stiff forces changes by within the step, since that is frozen anyway.
-constexpr double kMicroTolerance = 0.01, kShareOfFreezing = 0.1;
-/// The same where a rough estimate of a step will do.
-constexpr double kRoughTolerance = 10.0;
+constexpr double kMicroTolerance = 0.05, kShareOfFreezing = 0.2;
+/// The same where a rough estimate of a step will do, and where it has to do for a body that turns fast.
+constexpr double kRoughTolerance = 100.0, kLessRoughTolerance = 10.0;
 /// How often micro-steps are halved at most; the share of their tolerance below which the next is twice as long.
 constexpr int kMostRungs = 8;
 constexpr double kUpwards = 0.1;
@@ -28,7 +28,7 @@ constexpr double kMoreAcceleration = 16.0, kAnyAcceleration = 1e12;
 constexpr double kKernelTolerance = 1e-8;
 /// Where robot and contact space differ at the end of a step by more than this share of the forces, they are made to
 /// agree, in so many iterations at most.
-constexpr double kDisagreement = 1e-3;
+constexpr double kDisagreement = 1e-2;
 constexpr int kMostAgreements = 3;
 
 // Steps in which something turns fast (options of Expo).

@@ -55,34 +55,42 @@ void Agreement::restore(const World& world, RobotData& data, const StiffSystem& 
   for (int attempt = 0; attempt < thresholds::kMostAgreements; ++attempt) {
     if (!(compare(world, data, system, strands, dt, next) > thresholds::kDisagreement * largest)) return;
 
-    const Eigen::Index r = system.Upsilon_block().rows();
-    system.clear_stiffness(system.blocks().size(), stiffness_);
-    wrenches_.setZero(r, 2);
+    blocks_.begin(system, system.blocks().size());
     for (std::size_t k = 0; k < targets_.size(); ++k) {
-      if (differences_[k].feels == Feels::kNothing) continue;
+      Difference& difference = differences_[k];
+      if (difference.feels == Feels::kNothing) continue;
       const StiffSystem::Row& row = system.rows()[k];
       const Vector3d& n = strands.all()[k].motion.n;
-      Matrix3d Q = dt * (dt * row.K + row.B);
-      if (differences_[k].feels == Feels::kNormal) Q = n.dot(Q * n) * n * n.transpose();
-      system.add_stiffness(row, Q, stiffness_);
-      system.add_wrench(row, Q * differences_[k].dp, wrenches_.col(0));
-      system.add_wrench(row, Q * differences_[k].p, wrenches_.col(1));
+      difference.Q = dt * (dt * row.K + row.B);
+      if (difference.feels == Feels::kNormal) difference.Q = n.dot(difference.Q * n) * n * n.transpose();
+      blocks_.add_spring(row, difference.Q);
     }
-    factors_.load(system.Upsilon_block(), r);
-    factors_.factor(stiffness_);
+    blocks_.attach();
     dv_.setZero(next.v.size(), 2);
-    solved_.resize(r);
-    for (Eigen::Index column = 0; column < 2; ++column) {
-      factors_.solve_product(wrenches_.col(column).data(), solved_.data());
-      subtract_product(stiffness_, solved_.data(), wrenches_.col(column).data());
-      system.add_forces(system.blocks().size(), wrenches_.col(column), dv_.col(column));
-    }
+    push(system, &Difference::dp, dv_.col(0));
+    push(system, &Difference::p, dv_.col(1));
     solve_Lt_in_place(data, dv_);
     next.v += dv_.col(0);
-    solved_ = dv_.col(1);
+    dq_ = dv_.col(1);
     q_ = next.q;
-    integrate(data.robot(), q_, solved_, next.q);
+    integrate(data.robot(), q_, dq_, next.q);
   }
+}
+
+void Agreement::push(const StiffSystem& system, Vector3d Difference::* of, Eigen::Ref<Eigen::VectorXd> dv) {
+  const auto for_each = [&](auto&& f) {
+    for (std::size_t k = 0; k < differences_.size(); ++k) {
+      if (differences_[k].feels != Feels::kNothing) f(system.rows()[k], differences_[k]);
+    }
+  };
+  blocks_.clear_forces();
+  for_each([&](const StiffSystem::Row& row, const Difference& each) { blocks_.add_force(row, each.Q * each.*of); });
+  blocks_.solve();
+  wrench_.setZero(system.Upsilon_block().rows());
+  for_each([&](const StiffSystem::Row& row, const Difference& each) {
+    system.add_wrench(row, each.Q * (each.*of - blocks_.acceleration_of(row)), wrench_);
+  });
+  system.add_forces(system.blocks().size(), wrench_, dv);
 }
 
 double Agreement::compare(const World& world, RobotData& data, const StiffSystem& system, const StrandList& strands,
@@ -103,21 +111,21 @@ double Agreement::compare(const World& world, RobotData& data, const StiffSystem
       Motion end;
       Memory memory;
       update_bond(world, data, next, strand.index, end, memory);
-      difference = {Feels::kAll, displacement(start, strand.memory) + way - memory.s, dp - end.dp};
+      difference.set(Feels::kAll, displacement(start, strand.memory) + way - memory.s, dp - end.dp);
     } else {
       if (start.curved) continue;  // there the robot knows better: its normal turns
       const Motion end = contact_motion(world, data, strand.point, strand.memory.surface);
       const double phi = start.phi + start.n.dot(way);
       if (mode == Mode::kBound) {
-        difference = {Feels::kAll, way - travel(start, end, start.arm), dp - end.dp};
+        difference.set(Feels::kAll, way - travel(start, end, start.arm), dp - end.dp);
       } else if (mode == Mode::kOpen || mode == Mode::kIdle) {
         if (end.phi >= std::min(phi, 0.0)) continue;
-        difference = {Feels::kNormal, (phi - end.phi) * start.n, Vector3d::Zero()};
+        difference.set(Feels::kNormal, (phi - end.phi) * start.n, Vector3d::Zero());
       } else if (mode == Mode::kSlipping) {
-        difference = {Feels::kNormal, (phi - end.phi) * start.n, along(dp - end.dp, start.n)};
+        difference.set(Feels::kNormal, (phi - end.phi) * start.n, along(dp - end.dp, start.n));
       } else {
         const Vector3d past = tangent(way - travel(start, end, start.arm), start.n);
-        difference = {Feels::kAll, past + (phi - end.phi) * start.n, dp - end.dp};
+        difference.set(Feels::kAll, past + (phi - end.phi) * start.n, dp - end.dp);
       }
     }
     read = std::max(read, row.K_max * difference.p.norm() + swing(system, row, dt) * difference.dp.norm());

@@ -6,8 +6,8 @@
 #include "exposim/contact/strands.hpp"
 #include "exposim/expo/resolver.hpp"
 #include "exposim/expo/robot_update.hpp"
+#include "exposim/expo/sprung_blocks.hpp"
 #include "exposim/expo/system.hpp"
-#include "exposim/kernels/identity_plus.hpp"
 #include "exposim/world.hpp"
 
 namespace exposim {
@@ -37,6 +37,13 @@ class Agreement {
   struct Difference {
     Feels feels;
     Eigen::Vector3d p, dp;
+    Eigen::Matrix3d Q;
+
+    void set(Feels by, const Eigen::Vector3d& in_p, const Eigen::Vector3d& in_dp) {
+      feels = by;
+      p = in_p;
+      dp = in_dp;
+    }
   };
 
   struct Target {
@@ -48,13 +55,15 @@ class Agreement {
   double compare(const World& world, RobotData& data, const StiffSystem& system, const StrandList& strands, double dt,
                  const State& next);
 
+  /// L⁻¹Jᵀα for the differences in position or velocity.
+  void push(const StiffSystem& system, Eigen::Vector3d Difference::* of, Eigen::Ref<Eigen::VectorXd> dv);
+
   std::vector<Target> targets_;
   std::vector<Difference> differences_;
   Eigen::MatrixX2d moved_;  // of the blocks, by the forces that acted
-  std::vector<DiagonalBlock> stiffness_;
-  IdentityPlus factors_;
-  Eigen::MatrixX2d wrenches_, dv_;
-  Eigen::VectorXd solved_, q_;
+  SprungBlocks blocks_;
+  Eigen::MatrixX2d dv_;
+  Eigen::VectorXd wrench_, dq_, q_;
 };
 
 }  // namespace exposim

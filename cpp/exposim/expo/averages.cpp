@@ -74,7 +74,10 @@ bool ForceAverages::by_series(const StiffSystem& system, double c, double dt) {
   forced_ = fit_.find_unexplained(system) && !proportional;
   if (!proportional) {
     system.clear_stiffness(system.active_blocks(), B_);
-    for (std::size_t k = 0; k < system.active(); ++k) system.add_stiffness(system.rows()[k], system.rows()[k].B, B_);
+    for (std::size_t k = 0; k < system.active(); ++k) {
+      const StiffSystem::Row& row = system.rows()[k];
+      StiffSystem::add_stiffness(row, row.B, B_[row.block]);
+    }
   }
   if (forced_) {
     start_.rightCols<2>().noalias() -= system.Upsilon_block().topLeftCorner(r, r) * fit_.left_wrenches(system);

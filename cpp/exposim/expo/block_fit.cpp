@@ -39,7 +39,7 @@ void BlockFit::factor(const StiffSystem& system, bool points_too) {
       C_[b](0, 0) = kNotFactored;
       continue;
     }
-    C_[b] = K_[b].values;
+    C_[b] = K_[b].values.topRows<6>();
     factor_semidefinite(C_[b], system.blocks()[b].size);
     C_[b].triangularView<Eigen::StrictlyUpper>().setZero();
   }
@@ -77,7 +77,10 @@ void BlockFit::solve_Ct_in_place(const StiffSystem& system, Eigen::Ref<MatrixXd>
 
 void BlockFit::compute(const StiffSystem& system, bool points_too) {
   system.clear_stiffness(system.active_blocks(), K_);
-  for (std::size_t k = 0; k < system.active(); ++k) system.add_stiffness(system.rows()[k], system.rows()[k].K, K_);
+  for (std::size_t k = 0; k < system.active(); ++k) {
+    const StiffSystem::Row& row = system.rows()[k];
+    StiffSystem::add_stiffness(row, row.K, K_[row.block]);
+  }
   factor(system, points_too);
   start_.setZero(system.active_size(), 3);
   for (std::size_t k = 0; k < system.active(); ++k) {

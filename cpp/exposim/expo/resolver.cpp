@@ -40,46 +40,37 @@ double closing(const Phase& phase, const Vector3d& dp_end, double h) {
   return std::min(h, 2.0 * phi / (std::sqrt(std::max(0.0, dphi * dphi - 2.0 * a * phi)) - dphi));
 }
 
+/// Keeps the order of events at the same time, and allocates nothing.
+void sort_by_time(std::vector<Event>& events) {
+  const auto earlier = [](const Event& a, const Event& b) { return a.t < b.t; };
+  for (auto each = events.begin(); each != events.end(); ++each) {
+    std::rotate(std::upper_bound(events.begin(), each, *each, earlier), each, each + 1);
+  }
+}
+
 }  // namespace
 
 void Resolver::resolve(const StiffSystem& system, const StrandList& strands, double dt, const MicroSteps& how) {
-  const double longest = dt / how.least, shortest = thresholds::kShortestShare * dt;
-  start(system, strands, kGamma * std::ldexp(longest, -thresholds::kRungsToJam));
+  start(system, strands, kGamma * std::ldexp(dt / how.least, -thresholds::kRungsToJam));
   info_ = {};
   unchanged_ = std::none_of(strands.all().begin(), strands.all().end(), [](const Strand& strand) {
     return strand.memory.slipping();  // even if it begins to hold at once: the closed form does not know
   });
-  const int most = most_events(tracks_.size());
-  int rung = 0;
-  double left = dt;
-  while (left > 1e-12 * dt) {
-    const double h = micro_step(left, std::ldexp(longest, -rung));
-    if (factored_for_ != h) factor(system, h);
-    if (factors_.determinant() < thresholds::kMostOfStage && rung < thresholds::kRungsToJam) {
-      ++rung;
-      continue;
+  for (std::size_t group = 0; group < system.groups(); ++group) {
+    blocks_of_group_.clear();
+    for (std::size_t b = 0; b < system.blocks().size(); ++b) {
+      if (system.group_of(b) == group) blocks_of_group_.push_back(b);
     }
-    attempt(system, h);
-    const double off = how.tolerance < kNoMargin ? error(system, h) / how.tolerance : 0.0;
-    if (off > 1.0 && rung < thresholds::kMostRungs) {
-      rung = std::min(thresholds::kMostRungs, rung + rungs_down(off));
-      continue;
+    if (blocks_of_group_.empty()) continue;  // it was joined with another
+    group_.clear();
+    for (Track& track : tracks_) {
+      if (system.group_of(track.row->block) == group) group_.push_back(&track);
     }
-    const bool locate = info_.events < most;
-    double until = locate ? next_event(h) : h;
-    const bool event = until < (1.0 - 1e-9) * h;
-    if (event) until = cut(system, until, shortest);
-    const double taken = !event || until > shortest ? until : 0.0;
-    if (taken > 0.0) accept(taken);
-    left -= taken;
-    if (update_modes(event, dt - left)) {
-      factored_for_ = -1.0;
-      unchanged_ = false;
-      info_.limited |= !locate;
-    }
-    info_.events += event;
-    if (!event && off < thresholds::kUpwards && rung > 0) --rung;
+    blocks_.begin(system, blocks_of_group_);
+    factored_for_ = modes_attached_for_ = -1.0;
+    follow(dt, how);
   }
+  if (system.groups() > 1) sort_by_time(events_);
   info_.resolved = !unchanged_;
   for (Track& track : tracks_) {
     // All forces on the way were in the cone, and so are their averages, but for what implicit stages and rounding add.
@@ -88,22 +79,60 @@ void Resolver::resolve(const StiffSystem& system, const StrandList& strands, dou
   }
 }
 
+void Resolver::follow(double dt, const MicroSteps& how) {
+  const double longest = dt / how.least, shortest = thresholds::kShortestShare * dt;
+  const int most = most_events(group_.size());
+  int rung = 0, events = 0;
+  double left = dt;
+  while (left > 1e-12 * dt) {
+    const double h = micro_step(left, std::ldexp(longest, -rung));
+    if (factored_for_ != h) factor(h);
+    if (blocks_.determinant() < thresholds::kMostOfStage && rung < thresholds::kRungsToJam) {
+      ++rung;
+      continue;
+    }
+    attempt(h);
+    const double off = how.tolerance < kNoMargin ? error(h) / how.tolerance : 0.0;
+    if (off > 1.0 && rung < thresholds::kMostRungs) {
+      rung = std::min(thresholds::kMostRungs, rung + rungs_down(off));
+      continue;
+    }
+    const bool locate = events < most;
+    double until = locate ? next_event(h) : h;
+    const bool event = until < (1.0 - 1e-9) * h;
+    if (event) until = cut(until, shortest, how.cuts);
+    const double taken = !event || until > shortest ? until : 0.0;
+    if (taken > 0.0) accept(taken);
+    left -= taken;
+    if (update_modes(event, dt - left)) {
+      factored_for_ = -1.0;
+      unchanged_ = false;
+      info_.limited |= !locate;
+    }
+    events += event;
+    if (!event && off < thresholds::kUpwards && rung > 0) --rung;
+  }
+  info_.events += events;
+}
+
 double Resolver::micro_step(double left, double longest) const {
   const double h = left / std::max(1.0, std::ceil(left / longest - 1e-6));
   return std::abs(h - factored_for_) < 1e-9 * h ? factored_for_ : h;  // but for rounding it is the one before
 }
 
-double Resolver::error(const StiffSystem& system, double h) {
-  wrench_.setZero(system.Upsilon_block().rows());
-  for (const Track& track : tracks_) {
+double Resolver::error(double h) {
+  blocks_.clear_forces();
+  for (const Track* const each : group_) {
+    const Track& track = *each;
+    if (track.is_free()) continue;
     const Phase& phase = track.phase;
     const Vector3d bend = (track.lam2 - track.lam1) / (1.0 - kGamma) - (track.lam1 - phase.lam) / kGamma;
     const Vector3d beyond = track.law->beyond_linear(phase, phase.delta + track.way, track.dp_end);
-    system.add_wrench(*track.row, kErrorOfBend * bend + kErrorOfLinear * beyond, wrench_);
+    blocks_.add_force(*track.row, kErrorOfBend * bend + kErrorOfLinear * beyond);
   }
-  solve();
+  blocks_.solve();
   double most = 0.0;
-  for (const Track& track : tracks_) most = std::max(most, system.motion_of(*track.row, alpha_).squaredNorm());
+  for (const Track* const each : group_) most = std::max(most, blocks_.acceleration_of(*each->row).squaredNorm());
   return h * std::sqrt(most);
 }
 
@@ -134,60 +163,65 @@ void Resolver::start(const StiffSystem& system, const StrandList& strands, doubl
     phase.compliance = system.Upsilon(*track.row, *track.row) * phase.n;
     track.law->begin(phase);
   }
-  factored_for_ = -1.0;
-  factors_.load(system.Upsilon_block(), system.Upsilon_block().rows());
 }
 
-void Resolver::factor(const StiffSystem& system, double h) {
+void Resolver::factor(double h) {
   const double g = kGamma * h;
-  system.clear_stiffness(system.blocks().size(), stiffness_);
-  for (Track& track : tracks_) {
+  blocks_.detach();
+  for (Track* const each : group_) {
+    Track& track = *each;
+    if (track.is_free()) {
+      track.lam1.setZero();
+      track.lam2.setZero();
+      continue;
+    }
     track.Q = g * (track.phase.B + g * track.phase.K);
-    system.add_stiffness(*track.row, track.Q, stiffness_);
+    track.Qc.noalias() = track.Q * track.row->ddp_bar;
+    blocks_.add_spring(*track.row, track.Q, track.phase.mode != Mode::kSlipping);  // which turns
   }
-  factors_.factor(stiffness_);
-  factored_for_ = h;
+  blocks_.attach(modes_attached_for_ == h);
+  factored_for_ = modes_attached_for_ = h;
 }
 
-void Resolver::solve() {
-  alpha_.resize(wrench_.size());
-  factors_.solve_product(wrench_.data(), alpha_.data());
-}
-
-void Resolver::attempt(const StiffSystem& system, double h) {
+void Resolver::attempt(double h) {
   const double g = kGamma * h;
-  if (factored_for_ != h) factor(system, h);
+  if (factored_for_ != h) factor(h);
   ++info_.micro_steps;
 
-  // First stage: v1 = v + g a1, p1 = p + g v1.
-  wrench_.setZero(system.Upsilon_block().rows());
-  for (Track& track : tracks_) {
+  // First stage: v1 = v + g a1, p1 = p + g v1, so that λ1 = λ − g K v − Q a1.
+  blocks_.clear_forces();
+  for (Track* const each : group_) {
+    Track& track = *each;
+    if (track.is_free()) continue;
     const Phase& phase = track.phase;
-    const Vector3d& c = track.row->ddp_bar;
-    track.lam1 = phase.lam - g * (phase.K * (phase.dp + g * c) + phase.B * c);
-    system.add_wrench(*track.row, track.lam1, wrench_);
+    track.Kv.noalias() = phase.K * phase.dp;
+    track.lam1 = phase.lam - g * track.Kv - track.Qc;
+    blocks_.add_force(*track.row, track.lam1);
   }
-  solve();
-  // Second stage: v2 = v + (h − g) a1 + g a2, p2 = p + (h − g) v1 + g v2.
-  wrench_.setZero();
-  for (Track& track : tracks_) {
+  blocks_.solve();
+  // Second stage: v2 = v + (h − g) a1 + g a2, p2 = p + (h − g) v1 + g v2, so that, with ρ = (h − g)/g,
+  // λ2 = λ − h K v − ρ (Q a1 + g² K a1) − Q a2.
+  const double rho = (h - g) / g;
+  blocks_.clear_forces();
+  for (Track* const each : group_) {
+    Track& track = *each;
     const Phase& phase = track.phase;
-    const Vector3d& c = track.row->ddp_bar;
-    const Vector3d pushed = system.motion_of(*track.row, alpha_);
-    track.lam1 -= track.Q * pushed;
-    const Vector3d a1 = c + pushed, v1 = phase.dp + g * a1;
-    track.dp_end = phase.dp + (h - g) * a1;       // without a2 so far
-    track.way = (h - g) * v1 + g * track.dp_end;  // likewise
-    track.lam2 = phase.lam - phase.K * (track.way + g * g * c) - phase.B * (track.dp_end - phase.dp + g * c);
-    system.add_wrench(*track.row, track.lam2, wrench_);
+    const Vector3d pushed = blocks_.acceleration_of(*track.row), a1 = track.row->ddp_bar + pushed;
+    track.dp_end = phase.dp + (h - g) * a1;               // without a2 so far
+    track.way = h * phase.dp + (2.0 * g * (h - g)) * a1;  // likewise
+    if (track.is_free()) continue;
+    track.lam1.noalias() -= track.Q * pushed;
+    const Vector3d Qa1 = phase.lam - g * track.Kv - track.lam1, Ka1 = phase.K * a1;
+    track.lam2 = phase.lam - h * track.Kv - rho * (Qa1 + g * g * Ka1) - track.Qc;
+    blocks_.add_force(*track.row, track.lam2);
   }
-  solve();
-  for (Track& track : tracks_) {
-    const Vector3d pushed = system.motion_of(*track.row, alpha_);
-    const Vector3d a2 = track.row->ddp_bar + pushed;
-    track.lam2 -= track.Q * pushed;
+  blocks_.solve();
+  for (Track* const each : group_) {
+    Track& track = *each;
+    const Vector3d pushed = blocks_.acceleration_of(*track.row), a2 = track.row->ddp_bar + pushed;
     track.dp_end += g * a2;
     track.way += g * g * a2;
+    if (!track.is_free()) track.lam2.noalias() -= track.Q * pushed;
   }
 }
 
@@ -203,7 +237,8 @@ Resolver::Ends Resolver::margins(Track& track) {
 
 double Resolver::next_event(double h) {
   double first = h;
-  for (Track& track : tracks_) {
+  for (Track* const each : group_) {
+    Track& track = *each;
     if (track.phase.mode == Mode::kOpen) {
       track.event = closing(track.phase, track.dp_end, h);
     } else {
@@ -212,16 +247,17 @@ double Resolver::next_event(double h) {
     }
     first = std::min(first, track.event);
   }
-  for (Track& track : tracks_) {
+  for (Track* const each : group_) {
+    Track& track = *each;
     track.due = track.event < h && track.event <= first + thresholds::kSimultaneous * h;
   }
   return first;
 }
 
-double Resolver::cut(const StiffSystem& system, double until, double shortest) {
+double Resolver::cut(double until, double shortest, int cuts) {
   for (int again = 0; until > shortest; ++again) {
-    attempt(system, until);
-    if (again == thresholds::kCutsPerEvent || !overshoots()) break;
+    attempt(until);
+    if (again == cuts || !overshoots()) break;
     until = next_event(until);
   }
   return until;
@@ -229,7 +265,8 @@ double Resolver::cut(const StiffSystem& system, double until, double shortest) {
 
 bool Resolver::overshoots() {
   bool any = false;
-  for (Track& track : tracks_) {
+  for (Track* const each : group_) {
+    Track& track = *each;
     if (track.phase.mode == Mode::kOpen) continue;
     const Ends ends = margins(track);
     for (std::size_t i = 0; i < ends.now.size(); ++i) {
@@ -241,7 +278,8 @@ bool Resolver::overshoots() {
 
 void Resolver::accept(double h) {
   const double g = kGamma;
-  for (Track& track : tracks_) {
+  for (Track* const each : group_) {
+    Track& track = *each;
     track.lam_bar2 += h * (track.lam_bar + h * (2.0 * g * (1.0 - g) * track.lam1 + g * g * track.lam2));
     track.lam_bar += h * ((1.0 - g) * track.lam1 + g * track.lam2);
     track.phase.delta += track.way;
@@ -252,14 +290,15 @@ void Resolver::accept(double h) {
 
 bool Resolver::update_modes(bool at_event, double t) {
   bool changed = false;
-  for (std::size_t k = 0; k < tracks_.size(); ++k) {
-    Track& track = tracks_[k];
+  for (Track* const each : group_) {
+    Track& track = *each;
     const Mode before = track.phase.mode;
     changed |= track.law->update(track.phase, at_event && track.due);
     track.due = false;
     if (track.phase.mode == before) continue;
     track.phase.most.fill(0.0);
-    events_.push_back({t, k, before, track.phase.mode});
+    modes_attached_for_ = -1.0;
+    events_.push_back({t, static_cast<std::size_t>(each - tracks_.data()), before, track.phase.mode});
   }
   return changed;
 }

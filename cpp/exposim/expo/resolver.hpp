@@ -5,8 +5,8 @@
 
 #include "exposim/contact/strands.hpp"
 #include "exposim/event.hpp"
+#include "exposim/expo/sprung_blocks.hpp"
 #include "exposim/expo/system.hpp"
-#include "exposim/kernels/identity_plus.hpp"
 #include "exposim/step.hpp"
 
 namespace exposim {
@@ -19,6 +19,8 @@ namespace exposim {
 /// what it is, and a slipping one keeps its direction up to first order. A micro-step in which a strand changes is
 /// shortened to end there. Stable however stiff the strands are, and of bounded work.
 ///
+/// Strands that feel nothing of each other are followed one group after the other, each in micro-steps of its own.
+///
 /// Micro-steps are as long as the error that they make lets them be: their lengths are those of a ladder, halved from
 /// rung to rung.
 class Resolver {
@@ -26,6 +28,7 @@ class Resolver {
   struct MicroSteps {
     double least;      ///< how many at least
     double tolerance;  ///< error of a velocity in one of them [m/s]
+    int cuts;          ///< of one that ends at an event, after the first
   };
   void resolve(const StiffSystem& system, const StrandList& strands, double dt, const MicroSteps& how);
 
@@ -52,23 +55,27 @@ class Resolver {
     bool due;                           ///< the event that ends this micro-step is its own
     double event;                       ///< when it changes within the micro-step [s]
     Eigen::Matrix3d Q;                  ///< −∂λ/∂p̈ within a stage
+    Eigen::Vector3d Qc, Kv;             ///< of the acceleration without stiff forces, and of the velocity
     Eigen::Vector3d lam1, lam2;         ///< of the stages
     Eigen::Vector3d way, dp_end;        ///< displacement in the micro-step, velocity at its end
     Eigen::Vector3d moved;              ///< displacement since the start of the step
     Eigen::Vector3d lam_bar, lam_bar2;  ///< single and double integral of λ; at the end the averages
+
+    /// Nothing pushes it.
+    bool is_free() const { return phase.mode == Mode::kOpen || phase.mode == Mode::kIdle; }
   };
 
   /// @param stage the longest implicit stage in which friction may grow of itself [s].
   void start(const StiffSystem& system, const StrandList& strands, double stage);
+  /// Follows the strands of the present group.
+  void follow(double dt, const MicroSteps& how);
   /// What is left of the step in parts that are no longer than this.
   double micro_step(double left, double longest) const;
   /// Error of the velocities at the end of the micro-step just tried, with what is stiff damped out [m/s].
-  double error(const StiffSystem& system, double h);
+  double error(double h);
   /// Tries a micro-step of h from where all tracks are.
-  void attempt(const StiffSystem& system, double h);
-  void factor(const StiffSystem& system, double h);
-  /// Accelerations of the blocks by the wrenches on them, within a stage.
-  void solve();
+  void attempt(double h);
+  void factor(double h);
   /// Margins of a strand at both ends of the micro-step just tried; notes how large they are.
   struct Ends {
     Margins now, then;
@@ -78,7 +85,7 @@ class Resolver {
   double next_event(double h);
   /// Ends a micro-step at an event, or earlier where a mode would be over by then.
   /// @return how long it is; nothing was tried if that is not more than `shortest`.
-  double cut(const StiffSystem& system, double until, double shortest);
+  double cut(double until, double shortest, int cuts);
   /// Whether a mode has ended well before the end of the micro-step just tried.
   bool overshoots();
   void accept(double h);
@@ -89,10 +96,12 @@ class Resolver {
   std::vector<Event> events_;
   TransitionInfo info_;
   bool unchanged_ = true;
-  double factored_for_ = -1.0;  // h of the factors below; negative if a mode has changed since
-  std::vector<DiagonalBlock> stiffness_;
-  IdentityPlus factors_;
-  Eigen::VectorXd wrench_, alpha_;
+  // h of what is attached below; negative if since then linear terms have changed, or modes.
+  double factored_for_ = -1.0, modes_attached_for_ = -1.0;
+  // Strands that feel something of each other, which share their micro-steps.
+  std::vector<Track*> group_;
+  std::vector<std::size_t> blocks_of_group_;
+  SprungBlocks blocks_;
 };
 
 }  // namespace exposim

@@ -22,6 +22,7 @@ StiffSystem::StiffSystem(const MatrixXd& Upsilon, const Eigen::VectorXd& K, cons
   const Index m = Upsilon.rows();
   for (Index first = 0; first < m; first += 3) {
     blocks_.push_back({0, 0, first, 3, Vector3d::Zero()});
+    group_of_.push_back(0);
     Row row;
     row.block = rows_.size();
     row.rows = Rows::kLinear;
@@ -38,6 +39,7 @@ StiffSystem::StiffSystem(const MatrixXd& Upsilon, const Eigen::VectorXd& K, cons
   active_ = rows_.size();
   active_blocks_ = blocks_.size();
   active_size_ = m;
+  groups_ = 1;
 }
 
 void StiffSystem::update(const RobotData& data, const StrandList& strands, const Forces& forces, bool at_start) {
@@ -45,6 +47,7 @@ void StiffSystem::update(const RobotData& data, const StrandList& strands, const
   solve_L_in_place(data, w_);
   group(data, strands, at_start);
   if (blocks_.empty()) {
+    groups_ = 0;
     dofs_.clear();
     return;
   }
@@ -89,7 +92,30 @@ void StiffSystem::update_jacobians(const RobotData& data) {
     }
     solve_L_in_place(data, dofs_, first, count, block.size, rows);
   }
+  find_groups();
   update_Upsilon();
+}
+
+void StiffSystem::find_groups() {
+  group_of_.resize(blocks_.size());
+  first_moved_.assign(static_cast<std::size_t>(w_.size()), blocks_.size());
+  groups_ = 0;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    std::size_t group = groups_;
+    for (std::size_t a = supports_[b].first; a < supports_[b].first + supports_[b].count; ++a) {
+      std::size_t& other = first_moved_[static_cast<std::size_t>(dofs_[a])];
+      if (other == blocks_.size()) {
+        other = b;
+      } else if (group == groups_) {
+        group = group_of_[other];
+      } else if (group_of_[other] != group) {  // it joins two that were apart
+        const std::size_t joined = group_of_[other];
+        for (std::size_t k = 0; k < b; ++k) group_of_[k] = group_of_[k] == joined ? group : group_of_[k];
+      }
+    }
+    group_of_[b] = group;
+    groups_ += group == groups_;
+  }
 }
 
 namespace {
@@ -257,27 +283,34 @@ void StiffSystem::clear_stiffness(std::size_t blocks, std::vector<DiagonalBlock>
   for (std::size_t b = 0; b < blocks; ++b) {
     matrix[b].first = blocks_[b].first;
     matrix[b].size = blocks_[b].size;
-    matrix[b].values.setZero();
+    matrix[b].zero = matrix[b].lasting = true;
   }
 }
 
-void StiffSystem::add_stiffness(const Row& row, const Matrix3d& Q, std::vector<DiagonalBlock>& matrix) const {
-  Matrix6d& values = matrix[row.block].values;
-  const Index size = blocks_[row.block].size;
-  if (size == 1) {
+void StiffSystem::add_stiffness(const Row& row, const Matrix3d& Q, DiagonalBlock& block) {
+  auto& values = block.values;
+  if (block.zero && block.size == 3) {
+    values.topLeftCorner<3, 3>() = Q;
+    values.row(3).head<3>().setZero();
+    block.zero = false;
+    return;
+  }
+  if (block.zero) values.setZero();
+  block.zero = false;
+  if (block.size == 1) {
     values(0, 0) += Q(0, 0);
   } else if (row.rows == Rows::kAngular) {
-    values.bottomRightCorner<3, 3>() += Q;
+    values.block<3, 3>(3, 3) += Q;
   } else {
     values.topLeftCorner<3, 3>() += Q;
-    if (size == 3) return;
+    if (block.size == 3) return;
     const Vector3d& a = row.arm;
     Matrix3d turn;  // ω × a
     turn << 0.0, a.z(), -a.y(), -a.z(), 0.0, a.x(), a.y(), -a.x(), 0.0;
     const Matrix3d by_turn = Q * turn;
     values.topRightCorner<3, 3>() += by_turn;
-    values.bottomLeftCorner<3, 3>().noalias() += turn.transpose() * Q;
-    values.bottomRightCorner<3, 3>().noalias() += turn.transpose() * by_turn;
+    values.block<3, 3>(3, 0).noalias() += turn.transpose() * Q;
+    values.block<3, 3>(3, 3).noalias() += turn.transpose() * by_turn;
   }
 }
 

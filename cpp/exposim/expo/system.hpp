@@ -56,6 +56,9 @@ class StiffSystem {
   /// Coordinates of the blocks with active strands.
   Eigen::Index active_size() const { return active_size_; }
   std::size_t active_blocks() const { return active_blocks_; }
+  /// Blocks that feel something of each other are in one group: Υ is zero between groups.
+  std::size_t groups() const { return groups_; }
+  std::size_t group_of(std::size_t block) const { return group_of_[block]; }
   /// One for every strand: active ones, then open ones, whose Δp and Δṗ mean nothing.
   const std::vector<Row>& rows() const { return rows_; }
   std::size_t active() const { return active_; }
@@ -81,30 +84,41 @@ class StiffSystem {
   /// G_i x: motion of a strand for a motion x of the blocks' coordinates.
   template <typename Vector>
   Eigen::Vector3d motion_of(const Row& row, const Vector& x) const {
-    const Block& block = blocks_[row.block];
-    if (block.size == 1) return {x(block.first), 0.0, 0.0};
-    if (row.rows == Rows::kAngular) return x.template segment<3>(block.first + 3);
-    const Eigen::Vector3d linear = x.template segment<3>(block.first);
-    if (block.size == 3) return linear;
-    return linear + Eigen::Vector3d(x.template segment<3>(block.first + 3)).cross(row.arm);
+    return motion_of(row, blocks_[row.block].first, x);
+  }
+  /// The same where those of its block begin at `first`.
+  template <typename Vector>
+  Eigen::Vector3d motion_of(const Row& row, Eigen::Index first, const Vector& x) const {
+    const Eigen::Index size = blocks_[row.block].size;
+    if (size == 3) return x.template segment<3>(first);
+    if (size == 1) return {x(first), 0.0, 0.0};
+    if (row.rows == Rows::kAngular) return x.template segment<3>(first + 3);
+    const Eigen::Vector3d linear = x.template segment<3>(first);
+    return linear + Eigen::Vector3d(x.template segment<3>(first + 3)).cross(row.arm);
   }
   /// x += G_iᵀ f: the wrench on the blocks of a force f of a strand.
   template <typename Vector>
   void add_wrench(const Row& row, const Eigen::Vector3d& f, Vector&& x) const {
-    const Block& block = blocks_[row.block];
-    if (block.size == 1) {
-      x(block.first) += f.x();
+    add_wrench(row, blocks_[row.block].first, f, x);
+  }
+  template <typename Vector>
+  void add_wrench(const Row& row, Eigen::Index first, const Eigen::Vector3d& f, Vector&& x) const {
+    const Eigen::Index size = blocks_[row.block].size;
+    if (size == 3) {
+      x.template segment<3>(first) += f;
+    } else if (size == 1) {
+      x(first) += f.x();
     } else if (row.rows == Rows::kAngular) {
-      x.template segment<3>(block.first + 3) += f;
+      x.template segment<3>(first + 3) += f;
     } else {
-      x.template segment<3>(block.first) += f;
-      if (block.size == 6) x.template segment<3>(block.first + 3) += row.arm.cross(f);
+      x.template segment<3>(first) += f;
+      x.template segment<3>(first + 3) += row.arm.cross(f);
     }
   }
   /// No stiffness of the first blocks.
   void clear_stiffness(std::size_t blocks, std::vector<DiagonalBlock>& matrix) const;
-  /// matrix += GᵀQG of a strand, in its block.
-  void add_stiffness(const Row& row, const Eigen::Matrix3d& Q, std::vector<DiagonalBlock>& matrix) const;
+  /// block += GᵀQG of a strand, whose block it is.
+  static void add_stiffness(const Row& row, const Eigen::Matrix3d& Q, DiagonalBlock& block);
   /// G_i of a strand, 3 × its block's size, in the left columns.
   Eigen::Matrix<double, 3, 6> G(const Row& row) const;
 
@@ -125,12 +139,16 @@ class StiffSystem {
   void place(const Strand& strand, Row& row);
   void update_jacobians(const RobotData& data);
   void update_Upsilon();
+  /// Blocks that a degree of freedom moves together are in one group.
+  void find_groups();
   /// p̈̄ from w and the drift of the strands.
   void update_free_accelerations(const RobotData& data, const StrandList& strands);
 
   std::vector<Block> blocks_;
   std::vector<Row> rows_;
-  std::size_t active_ = 0, active_blocks_ = 0;
+  std::size_t active_ = 0, active_blocks_ = 0, groups_ = 0;
+  std::vector<std::size_t> group_of_;
+  std::vector<std::size_t> first_moved_;  // by a degree of freedom: a block
   Eigen::Index active_size_ = 0;
   /// Degrees of freedom that move a block, ascending, as a range of dofs_; and where their rows of Y begin.
   struct Support {

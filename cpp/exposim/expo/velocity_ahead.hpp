@@ -3,8 +3,7 @@
 #include <Eigen/Core>
 
 #include "exposim/contact/strands.hpp"
-#include "exposim/expo/system.hpp"
-#include "exposim/kernels/identity_plus.hpp"
+#include "exposim/expo/sprung_blocks.hpp"
 
 namespace exposim {
 
@@ -16,9 +15,8 @@ class VelocityAhead {
                const Eigen::VectorXd& start, double h, Eigen::VectorXd& v);
 
  private:
-  std::vector<DiagonalBlock> stiffness_;
-  IdentityPlus factors_;
-  Eigen::VectorXd wrench_, alpha_;
+  SprungBlocks blocks_;
+  Eigen::VectorXd wrench_;
 };
 
 }  // namespace exposim

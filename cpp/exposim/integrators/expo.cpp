@@ -207,12 +207,13 @@ bool Expo::move(const World& world, Workspace& workspace, const Instant& now, co
   if (changing) {
     scratch.off = 0.0;
     if (options_.order == 2) {
-      predict_changing_middle(world, workspace, state, input, dt);
+      predict_changing_middle(world, workspace, now, input, dt);
       scratch.turn_rate = fastest_turn(workspace.robot);
     }
     const Profiler::Scope scope(workspace.profiler, Stage::kKernel);
     const double tolerance = options_.micro_tolerance + thresholds::kShareOfFreezing * scratch.off;
-    scratch.resolver.resolve(system, scratch.strands, dt, {static_cast<double>(options_.micro_steps), dt * tolerance});
+    scratch.resolver.resolve(system, scratch.strands, dt,
+                             {static_cast<double>(options_.micro_steps), dt * tolerance, thresholds::kCutsPerEvent});
     step.transitions = scratch.resolver.info();
     scratch.joints.take_followed(scratch.resolver);
     changing = !scratch.resolver.unchanged() || scratch.strands.all().size() > scratch.near;
@@ -260,13 +261,16 @@ void Expo::predict_middle(Workspace& workspace, const State& state, const Input&
   scratch.system.update_bias(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches});
 }
 
-void Expo::predict_changing_middle(const World& world, Workspace& workspace, const State& state, const Input& input,
+void Expo::predict_changing_middle(const World& world, Workspace& workspace, const Instant& now, const Input& input,
                                    double dt) const {
   ExpoScratch& scratch = scratch_of(workspace);
+  const State& state = now.state;
   StiffSystem& system = scratch.system;
   {
     const Profiler::Scope scope(workspace.profiler, Stage::kKernel);
-    scratch.resolver.resolve(system, scratch.strands, dt, {1.0, dt * thresholds::kRoughTolerance});
+    const bool fast = now.turn_rate * dt > thresholds::kSlowTurn;
+    const double tolerance = fast ? thresholds::kLessRoughTolerance : thresholds::kRoughTolerance;
+    scratch.resolver.resolve(system, scratch.strands, dt, {1.0, dt * tolerance, 0});
     take_resolved_forces(scratch);
     scratch.update.way(workspace.robot, system, state, dt, scratch.joints, scratch.dq);
   }

@@ -44,7 +44,7 @@ class Expo final : public Integrator {
   void predict_middle(Workspace& workspace, const State& state, const Input& input, double dt) const;
   /// The same where contacts change: at the mean velocity of a step in which they are followed roughly; there M and J
   /// too, if that leads far from where they were taken. From here on fast drives are followed with them.
-  void predict_changing_middle(const World& world, Workspace& workspace, const State& state, const Input& input,
+  void predict_changing_middle(const World& world, Workspace& workspace, const Instant& now, const Input& input,
                                double dt) const;
   /// Takes what depends on velocity at (v + v⁺)/2: the implicit midpoint, which keeps the energy of what spins freely.
   void repeat_at_the_mean_velocity(Workspace& workspace, const State& state, const Input& input, double dt,

@@ -1,6 +1,7 @@
 #include "exposim/kernels/identity_plus.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -19,7 +20,9 @@ using Eigen::Index;
 namespace {
 
 constexpr Index kFour = 4;
-/// Without pivoting, multipliers up to here are no harm.
+/// A block whose own equation has a smaller determinant waits until the others are attached.
+constexpr double kSmallDeterminant = 0.5;
+/// Without exchanges of rows, multipliers up to here are no harm.
 constexpr double kLargeMultiplier = 1e3;
 using Four = double __attribute__((vector_size(kFour * sizeof(double)), aligned(sizeof(double)), may_alias));
 
@@ -27,6 +30,99 @@ constexpr Index fours(Index n) { return (n + kFour - 1) / kFour; }
 
 #define EXPOSIM_INLINE inline __attribute__((always_inline))
 #define EXPOSIM_INLINE_CALL __attribute__((always_inline))
+
+/// A matrix of at most 6 × 6, column by column, these filled up to whole fours.
+template <Index Size>
+struct Small {
+  static constexpr Index kFours = fours(Size), kStride = kFour * kFours;
+  double values[static_cast<std::size_t>(Size * kStride)];  // NOLINT: std::array hides it from the vectoriser
+
+  EXPOSIM_INLINE double* column(Index j) { return values + j * kStride; }
+  EXPOSIM_INLINE double& operator()(Index i, Index j) { return values[j * kStride + i]; }
+};
+
+/// Inverts a small matrix in place, with rows exchanged where they must be. @return the determinant.
+template <Index Size>
+double invert_with_exchanges(Small<Size>& T) {
+  std::array<Index, static_cast<std::size_t>(Size)> exchanged;
+  double determinant = 1.0;
+  for (Index k = 0; k < Size; ++k) {
+    Index pivot = k;
+    for (Index i = k + 1; i < Size; ++i) {
+      if (std::abs(T(i, k)) > std::abs(T(pivot, k))) pivot = i;
+    }
+    exchanged[static_cast<std::size_t>(k)] = pivot;
+    if (pivot != k) {
+      determinant = -determinant;
+      for (Index j = 0; j < Size; ++j) std::swap(T(k, j), T(pivot, j));
+    }
+    determinant *= T(k, k);
+    const double inverse = 1.0 / T(k, k);
+    T(k, k) = 1.0;
+    for (Index j = 0; j < Size; ++j) T(k, j) *= inverse;
+    for (Index i = 0; i < Size; ++i) {
+      if (i == k) continue;
+      const double factor = T(i, k);
+      T(i, k) = 0.0;
+      for (Index j = 0; j < Size; ++j) T(i, j) -= factor * T(k, j);
+    }
+  }
+  for (Index k = Size; k-- > 0;) {
+    const Index pivot = exchanged[static_cast<std::size_t>(k)];
+    if (pivot == k) continue;
+    for (Index i = 0; i < Size; ++i) std::swap(T(i, k), T(i, pivot));
+  }
+  return determinant;
+}
+
+/// Unit vectors: the k-th begins at 8 − k.
+constexpr double kUnits[16] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+
+/// The same without exchanges, while no multiplier is large.
+template <Index Size>
+EXPOSIM_INLINE double invert(Small<Size>& T) {
+  constexpr Index kFours = Small<Size>::kFours;
+  const Small<Size> given = T;
+  double determinant = 1.0;
+  for (Index k = 0; k < Size; ++k) {
+    const double pivot = T(k, k), inverse = 1.0 / pivot;
+    determinant *= pivot;
+    double most = 0.0;
+    for (Index i = k + 1; i < Size; ++i) most = std::max(most, std::abs(T(i, k)));
+    if (!(most < kLargeMultiplier * std::abs(pivot))) {
+      T = given;
+      return invert_with_exchanges<Size>(T);
+    }
+    const Four* const unit = reinterpret_cast<const Four*>(kUnits + 8 - k);
+    Four multipliers[kFours];
+    for (Index i = 0; i < kFours; ++i) {
+      Four& column = reinterpret_cast<Four*>(T.column(k))[i];
+      multipliers[i] = column - pivot * unit[i];
+      column = inverse * (unit[i] - multipliers[i]);
+    }
+    for (Index j = 0; j < Size; ++j) {
+      if (j == k) continue;
+      const double before = T(k, j), row = inverse * before;
+      for (Index i = 0; i < kFours; ++i) {
+        reinterpret_cast<Four*>(T.column(j))[i] += (row - before) * unit[i] - row * multipliers[i];
+      }
+    }
+  }
+  return determinant;
+}
+
+/// By cofactors, none of which waits for another.
+template <>
+EXPOSIM_INLINE double invert<3>(Small<3>& T) {
+  const double a = T(0, 0), b = T(1, 0), c = T(2, 0), d = T(0, 1), e = T(1, 1), f = T(2, 1);
+  const double g = T(0, 2), h = T(1, 2), i = T(2, 2);
+  const double A = e * i - f * h, B = c * h - b * i, C = b * f - c * e;
+  const double determinant = a * A + d * B + g * C, inverse = 1.0 / determinant;
+  T = {{A, B, C, 0.0, f * g - d * i, a * i - c * g, c * d - a * f, 0.0, d * h - e * g, b * g - a * h, a * e - b * d,
+        0.0}};
+  for (Index j = 0; j < 3; ++j) *reinterpret_cast<Four*>(T.column(j)) *= inverse;
+  return determinant;
+}
 
 /// The loops below for columns of so many fours, or of any number (0).
 template <Index Fours>
@@ -36,82 +132,83 @@ struct Columns {
   EXPOSIM_INLINE Index count() const { return Fours > 0 ? Fours : any; }
   EXPOSIM_INLINE Index stride() const { return kFour * count(); }
 
-  /// to += factor · from
-  EXPOSIM_INLINE void add(double* to, double factor, const double* from) const {
-    for (Index i = 0; i < count(); ++i) {
-      reinterpret_cast<Four*>(to)[i] += factor * reinterpret_cast<const Four*>(from)[i];
-    }
-  }
-
-  /// Multipliers of what is below the diagonal, zeros above. @return the sum of their squares.
-  EXPOSIM_INLINE double divide(const double* column, double inverse, Index k, double* multipliers) const {
-    for (Index i = 0; i < count(); ++i) {
-      reinterpret_cast<Four*>(multipliers)[i] = inverse * reinterpret_cast<const Four*>(column)[i];
-    }
-    for (Index i = 0; i <= k; ++i) multipliers[i] = 0.0;
-    Four sum = {0.0, 0.0, 0.0, 0.0};
-    for (Index i = 0; i < count(); ++i) {
-      const Four four = reinterpret_cast<const Four*>(multipliers)[i];
-      sum += four * four;
-    }
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-  }
-
-  /// W = I + A B
-  EXPOSIM_INLINE void set_product(const double* A, const DiagonalBlock* B, std::size_t blocks, double* W) const {
-    for (const DiagonalBlock* block = B; block != B + blocks; ++block) {
-      for (Index j = 0; j < block->size; ++j) {
-        double* const column = W + (block->first + j) * stride();
-        for (Index i = 0; i < count(); ++i) reinterpret_cast<Four*>(column)[i] = Four{0.0, 0.0, 0.0, 0.0};
-        for (Index i = 0; i < block->size; ++i) add(column, block->values(i, j), A + (block->first + i) * stride());
-        column[block->first + j] += 1.0;
+  /// E = Q (I + X_ii Q)⁻¹ of a block. @return the determinant of what is inverted.
+  template <Index Size>
+  EXPOSIM_INLINE double reaction(const DiagonalBlock& block, const double* X, Small<Size>& E) const {
+    constexpr Index kFours = Small<Size>::kFours;
+    const double* const Q = block.values.data();
+    Small<Size> T;
+    for (Index j = 0; j < Size; ++j) {
+      const Four* const unit = reinterpret_cast<const Four*>(kUnits + 8 - j);
+      for (Index i = 0; i < kFours; ++i) {
+        Four sum = unit[i];
+        for (Index k = 0; k < Size; ++k) {
+          sum += Q[8 * j + k] * reinterpret_cast<const Four*>(X + (block.first + k) * stride() + block.first)[i];
+        }
+        reinterpret_cast<Four*>(T.column(j))[i] = sum;
       }
     }
-  }
-
-  /// P W = L U, with rows exchanged where they must be; W becomes U without its diagonal. @return the determinant.
-  EXPOSIM_INLINE double factor(Index n, double* W, double* lower, double* inverse, Index* rows) const {
-    double determinant = 1.0;
-    for (Index k = 0; k < n; ++k) {
-      double* const column = W + k * stride();
-      double* const multipliers = lower + k * stride();
-      rows[k] = k;
-      inverse[k] = 1.0 / column[k];
-      if (!(divide(column, inverse[k], k, multipliers) < kLargeMultiplier * kLargeMultiplier)) {
-        for (Index i = k + 1; i < n; ++i) {
-          if (std::abs(column[i]) > std::abs(column[rows[k]])) rows[k] = i;
-        }
-        if (rows[k] != k) {
-          determinant = -determinant;
-          for (Index j = 0; j < k; ++j) std::swap(lower[j * stride() + k], lower[j * stride() + rows[k]]);
-          for (Index j = k; j < n; ++j) std::swap(W[j * stride() + k], W[j * stride() + rows[k]]);
-        }
-        inverse[k] = 1.0 / column[k];
-        divide(column, inverse[k], k, multipliers);
-      }
-      determinant *= column[k];
-      for (Index i = k; i < n; ++i) column[i] = 0.0;
-      for (Index j = k + 1; j < n; ++j) {
-        const double factor = W[j * stride() + k];
-        if (factor != 0.0) add(W + j * stride(), -factor, multipliers);
+    const double determinant = invert<Size>(T);
+    for (Index j = 0; j < Size; ++j) {
+      for (Index i = 0; i < kFours; ++i) {
+        Four sum = {0.0, 0.0, 0.0, 0.0};
+        for (Index k = 0; k < Size; ++k) sum += T(k, j) * reinterpret_cast<const Four*>(Q + 8 * k)[i];
+        reinterpret_cast<Four*>(E.column(j))[i] = sum;
       }
     }
     return determinant;
   }
 
-  EXPOSIM_INLINE void solve(Index n, const double* lower, const double* upper, const double* inverse, double* x) const {
-    for (Index k = 0; k + 1 < n; ++k) {
-      if (x[k] != 0.0) add(x, -x[k], lower + k * stride());
+  /// Attaches a block, unless its determinant is too small and it may wait. @return the determinant, zero if it waits.
+  template <Index Size>
+  EXPOSIM_INLINE double attach(const DiagonalBlock& block, Index n, bool may_wait, double* X, double* columns) const {
+    Small<Size> E;
+    const double determinant = reaction<Size>(block, X, E);
+    if (may_wait && !(determinant >= kSmallDeterminant)) return 0.0;
+    for (Index i = 0; i < count(); ++i) {  // X_i E
+      for (Index j = 0; j < Size; ++j) {
+        Four sum = {0.0, 0.0, 0.0, 0.0};
+        for (Index k = 0; k < Size; ++k) {
+          sum += E(k, j) * reinterpret_cast<const Four*>(X + (block.first + k) * stride())[i];
+        }
+        reinterpret_cast<Four*>(columns + j * stride())[i] = sum;
+      }
     }
-    for (Index k = n; k-- > 0;) {
-      x[k] *= inverse[k];
-      if (x[k] != 0.0) add(x, -x[k], upper + k * stride());
+    for (Index j = 0; j < n; ++j) {
+      double* const column = X + j * stride();
+      double felt[Size];
+      double any = 0.0;
+      for (Index k = 0; k < Size; ++k) {
+        felt[k] = column[block.first + k];
+        any += std::abs(felt[k]);
+      }
+      if (any == 0.0) continue;
+      for (Index i = 0; i < count(); ++i) {
+        Four rest = reinterpret_cast<Four*>(column)[i];
+        for (Index k = 0; k < Size; ++k) rest -= felt[k] * reinterpret_cast<const Four*>(columns + k * stride())[i];
+        reinterpret_cast<Four*>(column)[i] = rest;
+      }
     }
+    return determinant;
   }
 
-  EXPOSIM_INLINE void add_product(Index n, const double* A, const double* w, double* x) const {
-    for (Index j = 0; j < n; ++j) {
-      if (w[j] != 0.0) add(x, w[j], A + j * stride());
+  EXPOSIM_INLINE void apply(Index n, const double* X, const double* w, double* x) const {
+    if constexpr (Fours > 0) {
+      std::array<Four, static_cast<std::size_t>(Fours)> sum{};
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < Fours; ++i) {
+          sum[static_cast<std::size_t>(i)] += w[j] * reinterpret_cast<const Four*>(X + j * stride())[i];
+        }
+      }
+      for (Index i = 0; i < Fours; ++i) reinterpret_cast<Four*>(x)[i] = sum[static_cast<std::size_t>(i)];
+    } else {
+      for (Index i = 0; i < count(); ++i) reinterpret_cast<Four*>(x)[i] = Four{0.0, 0.0, 0.0, 0.0};
+      for (Index j = 0; j < n; ++j) {
+        if (w[j] == 0.0) continue;
+        for (Index i = 0; i < count(); ++i) {
+          reinterpret_cast<Four*>(x)[i] += w[j] * reinterpret_cast<const Four*>(X + j * stride())[i];
+        }
+      }
     }
   }
 };
@@ -134,62 +231,73 @@ EXPOSIM_INLINE auto with_columns(Index n, Function&& f) {
 }
 
 EXPOSIM_FOR_EACH_MACHINE
-double factor_product(Index n, const double* A, const DiagonalBlock* B, std::size_t blocks, double* W, double* lower,
-                      double* inverse, Index* rows) {
-  return with_columns(n, [&](const auto columns) EXPOSIM_INLINE_CALL {
-    columns.set_product(A, B, blocks, W);
-    return columns.factor(n, W, lower, inverse, rows);
+double attach_block(Index n, const DiagonalBlock& block, bool may_wait, double* X, double* columns) {
+  return with_columns(n, [&](const auto each) EXPOSIM_INLINE_CALL {
+    if (block.size == 3) return each.template attach<3>(block, n, may_wait, X, columns);
+    if (block.size == 6) return each.template attach<6>(block, n, may_wait, X, columns);
+    return each.template attach<1>(block, n, may_wait, X, columns);
   });
 }
 
 EXPOSIM_FOR_EACH_MACHINE
-void add_product(Index n, const double* A, const double* w, double* x) {
-  with_columns(n, [&](const auto columns) EXPOSIM_INLINE_CALL { columns.add_product(n, A, w, x); });
-}
-
-EXPOSIM_FOR_EACH_MACHINE
-void solve_factored(Index n, const double* lower, const double* upper, const double* inverse, double* x) {
-  with_columns(n, [&](const auto columns) EXPOSIM_INLINE_CALL { columns.solve(n, lower, upper, inverse, x); });
+void apply_columns(Index n, const double* X, const double* w, double* x) {
+  with_columns(n, [&](const auto each) EXPOSIM_INLINE_CALL { each.apply(n, X, w, x); });
 }
 
 }  // namespace
 
-void subtract_product(const std::vector<DiagonalBlock>& B, const double* x, double* y) {
-  for (const DiagonalBlock& block : B) {
-    for (Index j = 0; j < block.size; ++j) {
-      for (Index i = 0; i < block.size; ++i) y[block.first + i] -= block.values(i, j) * x[block.first + j];
-    }
-  }
-}
-
-void IdentityPlus::load(const Eigen::MatrixXd& A, Index n) {
-  n_ = n;
-  const Index stride = kFour * fours(n);
-  const auto size = static_cast<std::size_t>(n * stride);
-  A_.assign(size, 0.0);
-  lower_.resize(size);
-  upper_.resize(size);
-  inverse_.resize(static_cast<std::size_t>(n));
-  rows_.resize(static_cast<std::size_t>(n));
+void IdentityPlus::load(const Eigen::MatrixXd& whole, const std::vector<Index>& rows) {
+  n_ = static_cast<Index>(rows.size());
+  const Index stride = kFour * fours(n_);
+  A_.assign(static_cast<std::size_t>(n_ * stride) + 2 * kFour, 0.0);
+  columns_.resize(static_cast<std::size_t>(6 * stride));
   x_.resize(static_cast<std::size_t>(stride));
-  for (Index j = 0; j < n; ++j) {
-    const double* const column = A.data() + j * A.rows();
-    std::copy(column, column + n, A_.data() + j * stride);
+  for (Index j = 0; j < n_; ++j) {
+    const double* const column = whole.data() + rows[static_cast<std::size_t>(j)] * whole.rows();
+    for (Index i = 0; i < n_; ++i)
+      A_[static_cast<std::size_t>(j * stride + i)] = column[rows[static_cast<std::size_t>(i)]];
   }
 }
 
-void IdentityPlus::factor(const std::vector<DiagonalBlock>& B) {
-  determinant_ =
-      factor_product(n_, A_.data(), B.data(), B.size(), upper_.data(), lower_.data(), inverse_.data(), rows_.data());
+void IdentityPlus::attach(const std::vector<DiagonalBlock>& B, bool lasting_as_before) {
+  if (lasting_as_before) {
+    X_ = kept_;
+    determinant_ = kept_determinant_;
+  } else {
+    X_ = A_;
+    determinant_ = 1.0;
+    attach_some(B, true);
+    if (std::all_of(B.begin(), B.end(), [](const DiagonalBlock& block) { return block.lasting; })) return;
+    kept_ = X_;
+    kept_determinant_ = determinant_;
+  }
+  attach_some(B, false);
 }
 
-void IdentityPlus::solve_product(const double* w, double* x) {
-  std::fill(x_.begin(), x_.end(), 0.0);
-  double* const solved = x_.data();
-  add_product(n_, A_.data(), w, solved);
-  for (Index k = 0; k < n_; ++k) std::swap(solved[k], solved[rows_[static_cast<std::size_t>(k)]]);
-  solve_factored(n_, lower_.data(), upper_.data(), inverse_.data(), solved);
-  std::copy(solved, solved + n_, x);
+void IdentityPlus::attach_some(const std::vector<DiagonalBlock>& B, bool lasting) {
+  left_.clear();
+  for (const DiagonalBlock& block : B) {
+    if (block.lasting == lasting && !block.zero) left_.push_back(&block);
+  }
+  bool may_wait = true;
+  while (!left_.empty()) {
+    std::size_t waiting = 0;
+    for (const DiagonalBlock* const block : left_) {
+      const double determinant = attach_block(n_, *block, may_wait, X_.data(), columns_.data());
+      if (determinant == 0.0 && may_wait) {
+        left_[waiting++] = block;
+      } else {
+        determinant_ *= determinant;
+      }
+    }
+    may_wait = waiting < left_.size();  // until all that are left wait
+    left_.resize(waiting);
+  }
+}
+
+void IdentityPlus::apply(const double* w, double* x) {
+  apply_columns(n_, X_.data(), w, x_.data());
+  std::copy(x_.data(), x_.data() + n_, x);
 }
 
 }  // namespace exposim

@@ -8,33 +8,43 @@ namespace exposim {
 /// A block on the diagonal of a matrix that is zero elsewhere.
 struct DiagonalBlock {
   Eigen::Index first, size;            ///< at most six
-  Eigen::Matrix<double, 6, 6> values;  ///< in its upper left
+  bool zero;                           ///< there is nothing in it
+  bool lasting;                        ///< it stays while others change
+  Eigen::Matrix<double, 8, 6> values;  ///< in its upper left; columns begin at multiples of four
 };
 
-/// y −= B x for a matrix of blocks.
-void subtract_product(const std::vector<DiagonalBlock>& B, const double* x, double* y);
-
-/// Solves I + A B for a small A and a block-diagonal B, which changes often; what is zero costs nothing. No allocation
-/// once it has been as large.
+/// X = (I + A B)⁻¹A for a small A and a block-diagonal B, which changes often: what a mass does to forces when springs
+/// are attached to it. One block after the other,
+///
+///   X ← X − Xᵢ Bᵢ (I + Xᵢᵢ Bᵢ)⁻¹ Xᵢᵀ,      from X = A,
+///
+/// so that no right-hand side waits for a substitution, and blocks that are zero or feel nothing of each other cost
+/// little. No allocation once it has been as large.
 class IdentityPlus {
  public:
-  /// Takes A: the first n rows and columns of a matrix.
-  void load(const Eigen::MatrixXd& A, Eigen::Index n);
-  /// @param B its blocks cover A.
-  void factor(const std::vector<DiagonalBlock>& B);
+  /// Takes A: some rows and columns of a matrix.
+  void load(const Eigen::MatrixXd& whole, const std::vector<Eigen::Index>& rows);
+  /// @param B blocks that are left out are zero.
+  /// @param lasting_as_before those that last are the same as at the last call: only the others are attached again.
+  void attach(const std::vector<DiagonalBlock>& B, bool lasting_as_before = false);
+  /// Of I + A B.
   double determinant() const { return determinant_; }
 
-  /// x = (I + A B)⁻¹ A w
-  void solve_product(const double* w, double* x);
+  /// x = X w
+  void apply(const double* w, double* x);
 
  private:
-  // Columns begin at multiples of four, and are filled up with zeros: loops need no ends of their own.
+  /// Those that last, or the others.
+  void attach_some(const std::vector<DiagonalBlock>& B, bool lasting);
+
+  // Columns begin at multiples of four, and are filled up with zeros: loops need no ends of their own. Behind the last
+  // one there is room to read on.
   Eigen::Index n_ = 0;
-  std::vector<double> A_;
-  std::vector<double> lower_, upper_, inverse_;  // without their diagonals; of that of `upper`
-  std::vector<Eigen::Index> rows_;               // by which each was exchanged
+  std::vector<double> A_, X_, kept_;
+  std::vector<double> columns_;             // of X Bᵢ (I + Xᵢᵢ Bᵢ)⁻¹ that belong to a block
+  std::vector<const DiagonalBlock*> left_;  // blocks that are yet to be attached
   std::vector<double> x_;
-  double determinant_ = 1.0;
+  double determinant_ = 1.0, kept_determinant_ = 1.0;
 };
 
 }  // namespace exposim

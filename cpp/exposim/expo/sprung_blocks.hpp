@@ -1,0 +1,52 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "exposim/expo/system.hpp"
+#include "exposim/kernels/identity_plus.hpp"
+
+namespace exposim {
+
+/// Blocks of a stiff system with springs attached for an implicit stage:
+///
+///   α = (I + Υ GᵀQG)⁻¹ Υ Gᵀf,
+///
+/// the accelerations of the blocks by forces f on their strands, each of which is weakened by Q times what it causes.
+class SprungBlocks {
+ public:
+  /// Takes blocks of a system, without springs.
+  void begin(const StiffSystem& system, const std::vector<std::size_t>& blocks);
+  /// The same for its first blocks.
+  void begin(const StiffSystem& system, std::size_t count);
+
+  /// No springs.
+  void detach();
+  /// @param lasting it stays while others change.
+  void add_spring(const StiffSystem::Row& row, const Eigen::Matrix3d& Q, bool lasting = true);
+  /// @param lasting_as_before springs of blocks in which all last are the same as at the last call.
+  void attach(bool lasting_as_before = false) { compliance_.attach(springs_, lasting_as_before); }
+  /// Of I + Υ GᵀQG.
+  double determinant() const { return compliance_.determinant(); }
+
+  void clear_forces() { wrench_.setZero(); }
+  void add_force(const StiffSystem::Row& row, const Eigen::Vector3d& f) {
+    system_->add_wrench(row, place_[row.block], f, wrench_);
+  }
+  void solve() { compliance_.apply(wrench_.data(), alpha_.data()); }
+  /// G α of a strand.
+  Eigen::Vector3d acceleration_of(const StiffSystem::Row& row) const {
+    return system_->motion_of(row, place_[row.block], alpha_);
+  }
+
+ private:
+  const StiffSystem* system_ = nullptr;
+  std::vector<std::size_t> blocks_;
+  std::vector<Eigen::Index> place_, slot_;  // of a block of the system: its first row here, its entry in springs_
+  std::vector<Eigen::Index> rows_;          // of the system
+  std::vector<DiagonalBlock> springs_;
+  IdentityPlus compliance_;
+  Eigen::VectorXd wrench_, alpha_;
+};
+
+}  // namespace exposim
