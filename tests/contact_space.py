@@ -457,7 +457,7 @@ def resolve(
         end, once, twice, error = space.micro_step(motion, h)
         taken, off = taken + 1, error / tolerance
         if off > 1.0 and rung < MOST_RUNGS:
-            rung = min(MOST_RUNGS, rung + (1 if off < 8.0 else 2 if off < 64.0 else 3))
+            rung = min(MOST_RUNGS, rung + (1 if off < 2.0 else 2 if off < 16.0 else 3))
             continue
         space.note_tried(motion, end)
         changes = space.changes_within(motion, end, h)

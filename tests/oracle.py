@@ -103,10 +103,11 @@ class OracleSimulator(ReferenceSimulator):
             q_mid = pin.integrate(self.model, q, dt / 2 * v)
             terms = self._terms(q_mid, v, tau, wrenches)
             slips = any(mode in (SLIPPING, IDLE) for mode in self.modes)
-            if not slips:
-                terms = self._terms(q_mid, self._predict_middle(terms), tau, wrenches)
+            v_mid = None if slips else self._predict_middle(terms)
+            if v_mid is not None:
+                terms = self._terms(q_mid, v_mid, tau, wrenches)
                 followed = self._follow(terms, dt)
-            if slips or follow or followed.changed:
+            if v_mid is None or follow or followed.changed:
                 roughly = LESS_ROUGHLY if self._turn_rate() * dt > SLOW_TURN else ROUGHLY
                 way, before = (
                     self._way(terms, self._follow(terms, dt, 1, roughly, cuts_again=0).lam_bar2),
@@ -338,8 +339,8 @@ class OracleSimulator(ReferenceSimulator):
         lam_bar2.reshape(-1)[rows] = 2 * D @ x_int2 / self.dt**2
         return lam_bar, lam_bar2
 
-    def _predict_middle(self, terms: Terms) -> Array:
-        """v after an implicit Euler half step of the active contacts, their forces projected on the cone."""
+    def _predict_middle(self, terms: Terms) -> Array | None:
+        """v after an implicit Euler half step of the active contacts, or none if one of them is not in its cone then."""
         h = self.dt / 2
         lam = np.zeros_like(self.p)
         if self.active.any():
@@ -348,11 +349,11 @@ class OracleSimulator(ReferenceSimulator):
             matrix = np.eye(len(K)) + Upsilon @ (h * B + h**2 * K)
             a = np.linalg.solve(matrix, ddp_bar - Upsilon @ (K @ (delta_p + h * delta_dp) + B @ delta_dp))
             lam_end = -K @ (delta_p + h * delta_dp + h**2 * a) - B @ (delta_dp + h * a)
-            lam_end = [
-                f if c.surface is None else project_to_cone(f, c.normal, c.material.friction, "horizontal")
-                for f, c in zip(lam_end.reshape(-1, 3), contacts, strict=True)
-            ]
-            lam.reshape(-1)[rows] = np.concatenate(lam_end)
+            for f, c in zip(lam_end.reshape(-1, 3), contacts, strict=True):
+                tangential = np.linalg.norm(f - (f @ c.normal) * c.normal)
+                if c.surface is not None and not tangential < c.material.friction * (f @ c.normal):
+                    return None
+            lam.reshape(-1)[rows] = lam_end
         return self.v + h * (terms.dv_bar + terms.MinvJt @ lam.ravel())
 
     def _carry_over(self, p_start: Array, followed: Resolved) -> None:

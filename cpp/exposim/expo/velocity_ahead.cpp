@@ -4,7 +4,7 @@
 
 namespace exposim {
 
-void VelocityAhead::predict(const RobotData& data, const StiffSystem& system, const StrandList& strands,
+bool VelocityAhead::predict(const RobotData& data, const StiffSystem& system, const StrandList& strands,
                             const Eigen::VectorXd& start, double h, Eigen::VectorXd& v) {
   const Eigen::Index r = system.active_size();
   v = system.w();
@@ -23,12 +23,14 @@ void VelocityAhead::predict(const RobotData& data, const StiffSystem& system, co
       const StiffSystem::Row& row = system.rows()[k];
       const Eigen::Vector3d lam = system.force_ahead(row, h) - Q(row) * blocks_.acceleration_of(row);
       const Strand& strand = strands.all()[k];
-      system.add_wrench(row, strand.law->project(lam, strand.motion.n), wrench_);
+      if (strand.law->may_change(strand.memory.mode, strand.motion.n, lam, 0.0)) return false;
+      system.add_wrench(row, lam, wrench_);
     }
     system.add_forces(system.active_blocks(), wrench_, v);
   }
   solve_Lt_in_place(data, v);
   v = start + h * v;
+  return true;
 }
 
 }  // namespace exposim

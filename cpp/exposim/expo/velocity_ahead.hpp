@@ -11,7 +11,8 @@ namespace exposim {
 class VelocityAhead {
  public:
   /// v after h, from the velocity at the start.
-  void predict(const RobotData& data, const StiffSystem& system, const StrandList& strands,
+  /// @return whether all strands are still in their modes then, by this estimate; otherwise there is no v.
+  bool predict(const RobotData& data, const StiffSystem& system, const StrandList& strands,
                const Eigen::VectorXd& start, double h, Eigen::VectorXd& v);
 
  private:

@@ -196,10 +196,10 @@ bool Expo::move(const World& world, Workspace& workspace, const Instant& now, co
     const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
     update_terms_for(workspace, state, input, dt);
   }
-  // What slips from the start is followed in any case: the closed form has nothing to say of it.
+  // What slips from the start, or is about to, is followed in any case: the closed form has nothing to say of it.
   bool changing = slips(scratch.strands);
+  if (!changing && options_.order == 2) changing = !predict_middle(workspace, state, input, dt);
   if (!changing) {
-    if (options_.order == 2) predict_middle(workspace, state, input, dt);
     const Profiler::Scope scope(workspace.profiler, Stage::kKernel);
     if (system.active() > 0) scratch.averages.compute(system, dt);
     changing = may_change(system, scratch.strands, scratch.averages, dt);
@@ -253,12 +253,15 @@ void Expo::update_terms_for(Workspace& workspace, const State& state, const Inpu
   scratch.system.update(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches}, !middle);
 }
 
-void Expo::predict_middle(Workspace& workspace, const State& state, const Input& input, double dt) const {
+bool Expo::predict_middle(Workspace& workspace, const State& state, const Input& input, double dt) const {
   const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
   ExpoScratch& scratch = scratch_of(workspace);
-  scratch.ahead.predict(workspace.robot, scratch.system, scratch.strands, state.v, 0.5 * dt, scratch.v_middle);
+  if (!scratch.ahead.predict(workspace.robot, scratch.system, scratch.strands, state.v, 0.5 * dt, scratch.v_middle)) {
+    return false;
+  }
   update_bias(workspace.robot, scratch.q_middle, scratch.v_middle);
   scratch.system.update_bias(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches});
+  return true;
 }
 
 void Expo::predict_changing_middle(const World& world, Workspace& workspace, const Instant& now, const Input& input,

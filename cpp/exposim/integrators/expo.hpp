@@ -41,7 +41,8 @@ class Expo final : public Integrator {
   /// Terms of the dynamics with the velocity of the start: where that is, or, for order 2, half a step ahead.
   void update_terms_for(Workspace& workspace, const State& state, const Input& input, double dt) const;
   /// Takes what depends on velocity at an estimate of that in the middle, by VelocityAhead.
-  void predict_middle(Workspace& workspace, const State& state, const Input& input, double dt) const;
+  /// @return false, and nothing is changed, if by that estimate a strand has left its mode there.
+  bool predict_middle(Workspace& workspace, const State& state, const Input& input, double dt) const;
   /// The same where contacts change: at the mean velocity of a step in which they are followed roughly; there M and J
   /// too, if that leads far from where they were taken. From here on fast drives are followed with them.
   void predict_changing_middle(const World& world, Workspace& workspace, const Instant& now, const Input& input,
