@@ -13,7 +13,7 @@ import pinocchio as pin
 from scipy.linalg import block_diag, expm
 
 from contact_space import BILATERAL, IDLE, OPEN, SLIPPING, STICKING, Element, Resolved, resolve
-from reference import Array, Contact, ReferenceSimulator, Wrench, integrate_linear_system, project_to_cone
+from reference import Array, Contact, ReferenceSimulator, Wrench, integrate_linear_system
 
 MICRO_STEPS, MICRO_TOLERANCE = 2, 0.05  # at least so many; error of the mean acceleration that each may make [m/s²]
 SHARE_OF_FREEZING = 0.2  # beside it, of the change of p̈̄
@@ -340,7 +340,7 @@ class OracleSimulator(ReferenceSimulator):
         return lam_bar, lam_bar2
 
     def _predict_middle(self, terms: Terms) -> Array | None:
-        """v after an implicit Euler half step of the active contacts, or none if one of them is not in its cone then."""
+        """v after an implicit Euler half step of the active contacts; none if one of them is not in its cone then."""
         h = self.dt / 2
         lam = np.zeros_like(self.p)
         if self.active.any():
@@ -350,8 +350,10 @@ class OracleSimulator(ReferenceSimulator):
             a = np.linalg.solve(matrix, ddp_bar - Upsilon @ (K @ (delta_p + h * delta_dp) + B @ delta_dp))
             lam_end = -K @ (delta_p + h * delta_dp + h**2 * a) - B @ (delta_dp + h * a)
             for f, c in zip(lam_end.reshape(-1, 3), contacts, strict=True):
+                if c.surface is None:
+                    continue
                 tangential = np.linalg.norm(f - (f @ c.normal) * c.normal)
-                if c.surface is not None and not tangential < c.material.friction * (f @ c.normal):
+                if not tangential < c.material.friction * (f @ c.normal):
                     return None
             lam.reshape(-1)[rows] = lam_end
         return self.v + h * (terms.dv_bar + terms.MinvJt @ lam.ravel())
