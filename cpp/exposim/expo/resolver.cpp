@@ -161,7 +161,7 @@ void Resolver::start(const StiffSystem& system, const StrandList& strands, doubl
     phase.yielding = false;
     phase.cuts = 0;
     phase.stage = stage;
-    phase.compliance = system.Upsilon(*track.row, *track.row) * phase.n;
+    phase.compliance = system.response(*track.row, phase.n);
     track.law->begin(phase);
   }
 }

@@ -314,6 +314,16 @@ void StiffSystem::add_stiffness(const Row& row, const Matrix3d& Q, DiagonalBlock
   }
 }
 
+Vector3d StiffSystem::response(const Row& row, const Vector3d& f) const {
+  const auto& [a, b, first, size, origin] = blocks_[row.block];
+  if (size == 3) return Upsilon_block_.block<3, 3>(first, first) * f;
+  if (size == 1) return {Upsilon_block_(first, first) * f.x(), 0.0, 0.0};
+  Eigen::Matrix<double, 6, 1> wrench = Eigen::Matrix<double, 6, 1>::Zero();
+  add_wrench(row, 0, f, wrench);
+  const Eigen::Matrix<double, 6, 1> acceleration = Upsilon_block_.block<6, 6>(first, first).lazyProduct(wrench);
+  return motion_of(row, 0, acceleration);
+}
+
 Matrix3d StiffSystem::Upsilon(const Row& i, const Row& j) const {
   const Block &bi = blocks_[i.block], &bj = blocks_[j.block];
   if (bi.size == 3 && bj.size == 3) return Upsilon_block_.block<3, 3>(bi.first, bj.first);
