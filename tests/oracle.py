@@ -15,8 +15,8 @@ from scipy.linalg import block_diag, expm
 from contact_space import BILATERAL, IDLE, OPEN, SLIPPING, STICKING, Element, Resolved, resolve
 from reference import Array, Contact, ReferenceSimulator, Wrench, integrate_linear_system
 
-MICRO_STEPS, MICRO_TOLERANCE = 2, 0.05  # at least so many; error of the mean acceleration that each may make [m/s²]
-SHARE_OF_FREEZING = 0.2  # beside it, of the change of p̈̄
+MICRO_STEPS, MICRO_TOLERANCE = 2, 0.01  # at least so many; error of the mean acceleration that each may make [m/s²]
+SHARE_OF_FREEZING = 0.3  # beside it, of the change of p̈̄
 ROUGHLY, LESS_ROUGHLY = 100.0, 10.0  # the same for an estimate, and for one where something turns fast [m/s²]
 FAR_MIDDLE = 5e-3  # from where the middle of the step was expected [rad, m]
 SLOW_TURN, REPETITIONS = 0.05, 2  # beyond so many radians a step, velocity-dependent terms are those of the mean

@@ -11,7 +11,7 @@ namespace thresholds {
 constexpr int kMicroSteps = 2;
 /// Error of the mean acceleration that a micro-step may make [m/s²]; beside it, this share of what the acceleration
 /// without stiff forces changes by within the step, since that is frozen anyway.
-constexpr double kMicroTolerance = 0.05, kShareOfFreezing = 0.2;
+constexpr double kMicroTolerance = 0.01, kShareOfFreezing = 0.3;
 /// The same where a rough estimate of a step will do, and where it has to do for a body that turns fast.
 constexpr double kRoughTolerance = 100.0, kLessRoughTolerance = 10.0;
 /// How often micro-steps are halved at most; the share of their tolerance below which the next is twice as long.

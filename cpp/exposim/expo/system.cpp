@@ -14,7 +14,6 @@ using Eigen::Index;
 using Eigen::Matrix3d;
 using Eigen::MatrixXd;
 using Eigen::Vector3d;
-using Matrix6d = Eigen::Matrix<double, 6, 6>;
 
 StiffSystem::StiffSystem(const MatrixXd& Upsilon, const Eigen::VectorXd& K, const Eigen::VectorXd& B,
                          const Eigen::VectorXd& ddp_bar, const Eigen::VectorXd& x0)
@@ -261,95 +260,6 @@ void StiffSystem::place(const Strand& strand, Row& row) {
   } else if (!coordinate) {
     found->size -= 1;
     found->origin += row.arm;
-  }
-}
-
-Eigen::Matrix<double, 3, 6> StiffSystem::G(const Row& row) const {
-  Eigen::Matrix<double, 3, 6> G = Eigen::Matrix<double, 3, 6>::Zero();
-  if (row.rows == Rows::kCoordinate) {
-    G(0, 0) = 1.0;
-  } else if (row.rows == Rows::kAngular) {
-    G.rightCols<3>().setIdentity();
-  } else {
-    G.leftCols<3>().setIdentity();
-    const Vector3d& a = row.arm;
-    G.rightCols<3>() << 0.0, a.z(), -a.y(), -a.z(), 0.0, a.x(), a.y(), -a.x(), 0.0;  // ω × a
-  }
-  return G;
-}
-
-void StiffSystem::clear_stiffness(std::size_t blocks, std::vector<DiagonalBlock>& matrix) const {
-  matrix.resize(blocks);
-  for (std::size_t b = 0; b < blocks; ++b) {
-    matrix[b].first = blocks_[b].first;
-    matrix[b].size = blocks_[b].size;
-    matrix[b].zero = matrix[b].lasting = true;
-  }
-}
-
-void StiffSystem::add_stiffness(const Row& row, const Matrix3d& Q, DiagonalBlock& block) {
-  auto& values = block.values;
-  if (block.zero && block.size == 3) {
-    values.topLeftCorner<3, 3>() = Q;
-    values.row(3).head<3>().setZero();
-    block.zero = false;
-    return;
-  }
-  if (block.zero) values.setZero();
-  block.zero = false;
-  if (block.size == 1) {
-    values(0, 0) += Q(0, 0);
-  } else if (row.rows == Rows::kAngular) {
-    values.block<3, 3>(3, 3) += Q;
-  } else {
-    values.topLeftCorner<3, 3>() += Q;
-    if (block.size == 3) return;
-    const Vector3d& a = row.arm;
-    Matrix3d turn;  // ω × a
-    turn << 0.0, a.z(), -a.y(), -a.z(), 0.0, a.x(), a.y(), -a.x(), 0.0;
-    const Matrix3d by_turn = Q * turn;
-    values.topRightCorner<3, 3>() += by_turn;
-    values.block<3, 3>(3, 0).noalias() += turn.transpose() * Q;
-    values.block<3, 3>(3, 3).noalias() += turn.transpose() * by_turn;
-  }
-}
-
-Vector3d StiffSystem::response(const Row& row, const Vector3d& f) const {
-  const auto& [a, b, first, size, origin] = blocks_[row.block];
-  if (size == 3) return Upsilon_block_.block<3, 3>(first, first) * f;
-  if (size == 1) return {Upsilon_block_(first, first) * f.x(), 0.0, 0.0};
-  Eigen::Matrix<double, 6, 1> wrench = Eigen::Matrix<double, 6, 1>::Zero();
-  add_wrench(row, 0, f, wrench);
-  const Eigen::Matrix<double, 6, 1> acceleration = Upsilon_block_.block<6, 6>(first, first).lazyProduct(wrench);
-  return motion_of(row, 0, acceleration);
-}
-
-Matrix3d StiffSystem::Upsilon(const Row& i, const Row& j) const {
-  const Block &bi = blocks_[i.block], &bj = blocks_[j.block];
-  if (bi.size == 3 && bj.size == 3) return Upsilon_block_.block<3, 3>(bi.first, bj.first);
-  Matrix6d block = Matrix6d::Zero();  // of fixed size: nothing is allocated
-  block.topLeftCorner(bi.size, bj.size) = Upsilon_block_.block(bi.first, bj.first, bi.size, bj.size);
-  return G(i) * block * G(j).transpose();
-}
-
-void StiffSystem::full_system(MatrixXd& A, MatrixXd& b_x0) const {
-  const Index m = 3 * static_cast<Index>(active_);
-  A.resize(2 * m, 2 * m);
-  A.topLeftCorner(m, m).setZero();
-  A.topRightCorner(m, m).setIdentity();
-  b_x0.resize(2 * m, 2);
-  b_x0.topLeftCorner(m, 1).setZero();
-  for (Index i = 0; i < m / 3; ++i) {
-    const Row& ri = rows_[static_cast<std::size_t>(i)];
-    b_x0.col(0).segment<3>(m + 3 * i) = ri.ddp_bar;
-    b_x0.col(1).segment<3>(3 * i) = ri.delta_p;
-    b_x0.col(1).segment<3>(m + 3 * i) = ri.delta_dp;
-    for (Index j = 0; j < m / 3; ++j) {
-      const Row& rj = rows_[static_cast<std::size_t>(j)];
-      const Matrix3d Upsilon_ij = Upsilon(ri, rj);
-      A.block<3, 3>(m + 3 * i, 3 * j).noalias() = -Upsilon_ij * rj.K;
-      A.block<3, 3>(m + 3 * i, m + 3 * j).noalias() = -Upsilon_ij * rj.B;
-    }
   }
 }
 
