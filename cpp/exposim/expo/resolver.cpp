@@ -20,8 +20,8 @@ constexpr double kErrorOfBend = 0.138;
 /// The same by how far the law is from linear at the end, which it approaches with the square of time.
 constexpr double kErrorOfLinear = 1.0 / 3.0;
 
-/// By how many halvings a micro-step is to be shorter that is so many times too inaccurate: an error of third order, and
-/// a margin.
+/// By how many halvings a micro-step is to be shorter that is so many times too inaccurate: an error of third order,
+/// and a margin.
 int rungs_down(double off) { return off < 16.0 ? off < 2.0 ? 1 : 2 : 3; }
 
 int most_events(std::size_t strands) {
