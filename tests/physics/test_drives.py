@@ -177,31 +177,32 @@ def test_a_motor_that_is_far_off_does_not_push_away_from_its_target(name, dt):
     """Also where limits and contacts are met in the step: it asks for more than it has, at its start and at its end.
 
     Light wrists swing to and fro within a step, so that once in a while the truth has the other sign as well: of G1 at
-    10 ms 1.0 % over 24 seeds, from none to 2 % of those of one.
+    10 ms 1 to 1.5 % over 24 seeds, from none to 4 % of those of one.
     """
     robot = SETTINGS[name].make()
     laws, model = laws_of(robot), robot.model
-    rng = np.random.default_rng(0)
     lower, upper = (np.clip(x, -np.pi, np.pi)[7:] for x in (model.lowerPositionLimit, model.upperPositionLimit))
     sim = xs.Simulator(robot, xs.HalfSpace(), dt=dt)
-    sim.reset()
 
     def asked():
         return (laws.kp * pin.difference(model, sim.q, target) - laws.kd * sim.v)[6:]
 
     far_off = wrong = 0
-    for _ in range(25):
-        target = robot.q0
-        target[7:] = rng.uniform(lower, upper)
-        for _ in range(round(0.02 / dt)):
-            before = asked()
-            sim.step(target=target)
-            after = asked()
-            least = np.minimum(np.abs(before), np.abs(after))
-            far = (least > 3.0 * laws.effort[6:]) & (before * after > 0.0)
-            far_off += far.sum()
-            wrong += (far & (np.sign(before) * sim.torques < -0.1 * laws.effort[6:])).sum()
-    assert far_off > 50
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        sim.reset()
+        for _ in range(25):
+            target = robot.q0
+            target[7:] = rng.uniform(lower, upper)
+            for _ in range(round(0.02 / dt)):
+                before = asked()
+                sim.step(target=target)
+                after = asked()
+                least = np.minimum(np.abs(before), np.abs(after))
+                far = (least > 3.0 * laws.effort[6:]) & (before * after > 0.0)
+                far_off += far.sum()
+                wrong += (far & (np.sign(before) * sim.torques < -0.1 * laws.effort[6:])).sum()
+    assert far_off > 400
     assert wrong <= 0.02 * far_off
 
 
