@@ -21,7 +21,7 @@ ROUGHLY, LESS_ROUGHLY = 100.0, 10.0  # the same for an estimate, and for one whe
 FAR_MIDDLE = 5e-3  # from where the middle of the step was expected [rad, m]
 SLOW_TURN, REPETITIONS = 0.05, 2  # beyond so many radians a step, velocity-dependent terms are those of the mean
 LARGEST_ACCELERATION = 1500.0  # of an open contact that could land [m/s²]
-DISAGREEMENT = 1e-2  # of robot and contact space, as a force, that is let be; of the largest average force
+DISAGREEMENTS = 1e-3, 1e-2, 1e-2  # of robot and contact space, as forces, that are let be; of the largest average
 
 
 class Drives(NamedTuple):
@@ -133,8 +133,8 @@ class OracleSimulator(ReferenceSimulator):
         self.q, self.v = q_next, v_next
         self.t += dt
         self._update_kinematics()
-        for _ in range(3):
-            self._agree(terms, p_start, dp_start, followed)
+        for let_be in DISAGREEMENTS:
+            self._agree(terms, p_start, dp_start, followed, let_be)
         if followed.changed:
             self._carry_over(p_start, followed)
         self._commit_law()
@@ -270,7 +270,7 @@ class OracleSimulator(ReferenceSimulator):
                 v[linear] = R(q).T @ (dc + dt * ddc)
         return q, v
 
-    def _agree(self, terms: Terms, p_start: Array, dp_start: Array, followed: Resolved) -> None:
+    def _agree(self, terms: Terms, p_start: Array, dp_start: Array, followed: Resolved, let_be: float) -> None:
         """Move the robot so that contacts that hold are where contact space has them; slipping ones along n only."""
         dt, forces = self.dt, (self.lam_pr, self.lam_pr2)
         ddp, ddp2 = ((terms.ddp_bar + terms.Upsilon @ lam.ravel()).reshape(-1, 3) for lam in forces)
@@ -300,7 +300,7 @@ class OracleSimulator(ReferenceSimulator):
             Q.append(held @ (own.T @ (dt**2 * contact.K + dt * contact.B) @ own) @ held.T)
         largest = max((np.linalg.norm(lam) for lam in self.lam_pr), default=0.0)
         read = max(as_forces, default=0.0)
-        disagreement = read / largest / DISAGREEMENT if largest > 0.0 else (np.inf if read > 0.0 else 0.0)
+        disagreement = read / largest / let_be if largest > 0.0 else (np.inf if read > 0.0 else 0.0)
         self.borderline = self.borderline or 0.8 < disagreement < 1.25
         if disagreement <= 1.0 or not rows:
             return

@@ -2,12 +2,14 @@
 
 #include <nanobind/eigen/dense.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <chrono>
 #include <limits>
 #include <map>
+#include <optional>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/kinematics.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
@@ -80,11 +82,12 @@ Arrays kinematics(SharedSimulator& self, const VectorXd& q, const VectorXd& v) {
 }
 
 /// @param v_before where the terms are taken, if any; then at v what depends on velocity, again.
-Arrays rigid_body_terms(SharedSimulator& self, const VectorXd& q, const VectorXd& v, const VectorXd& v_before) {
+Arrays rigid_body_terms(SharedSimulator& self, const VectorXd& q, const VectorXd& v,
+                        const std::optional<VectorXd>& v_before) {
   return self.alone([&](Simulator& simulator) {
     RobotData data(simulator.world().shared_robot());
-    update_terms(data, q, v_before.size() > 0 ? v_before : v);
-    if (v_before.size() > 0) update_bias(data, q, v);
+    update_terms(data, q, v_before ? *v_before : v);
+    if (v_before) update_bias(data, q, v);
     return terms(data);
   });
 }
@@ -129,7 +132,7 @@ std::map<std::string, double> time_rigid_body_terms(SharedSimulator& self, const
 void bind_rigid_body(nb::module_& m) {
   m.def("kinematics", &kinematics, nb::arg("simulator"), nb::arg("q"), nb::arg("v"));
   m.def("rigid_body_terms", &rigid_body_terms, nb::arg("simulator"), nb::arg("q"), nb::arg("v"),
-        nb::arg("v_before") = VectorXd());
+        nb::arg("v_before") = nb::none());
   m.def("time_rigid_body_terms", &time_rigid_body_terms, nb::arg("simulator"), nb::arg("q"), nb::arg("v"));
 }
 

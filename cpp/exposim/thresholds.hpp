@@ -27,8 +27,8 @@ constexpr double kMoreAcceleration = 16.0, kAnyAcceleration = 1e12;
 /// Error of an average force relative to the largest, where a kernel is chosen by it.
 constexpr double kKernelTolerance = 1e-8;
 /// Where robot and contact space differ at the end of a step by more than this share of the forces, they are made to
-/// agree, in so many iterations at most.
-constexpr double kDisagreement = 1e-2;
+/// agree, and again where more is left than that, in so many iterations at most.
+constexpr double kDisagreement = 1e-3, kDisagreementLeft = 1e-2;
 constexpr int kMostAgreements = 3;
 
 // Steps in which something turns fast (options of Expo).

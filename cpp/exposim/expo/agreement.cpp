@@ -53,7 +53,8 @@ void Agreement::restore(const World& world, RobotData& data, const StiffSystem& 
                         double largest, double dt, State& next) {
   if (targets_.empty()) return;
   for (int attempt = 0; attempt < thresholds::kMostAgreements; ++attempt) {
-    if (!(compare(world, data, system, strands, dt, next) > thresholds::kDisagreement * largest)) return;
+    const double share = attempt == 0 ? thresholds::kDisagreement : thresholds::kDisagreementLeft;
+    if (!(compare(world, data, system, strands, dt, next) > share * largest)) return;
 
     blocks_.begin(system, system.blocks().size());
     for (std::size_t k = 0; k < targets_.size(); ++k) {
