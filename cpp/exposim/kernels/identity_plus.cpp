@@ -5,13 +5,7 @@
 #include <cmath>
 #include <utility>
 
-// The same operations in the same order, four at a time where the machine can: the same bits.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__)
-#define EXPOSIM_FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
-#else
-#define EXPOSIM_FOR_EACH_MACHINE
-#endif
+#include "exposim/kernels/fours.hpp"
 
 namespace exposim {
 
@@ -19,17 +13,10 @@ using Eigen::Index;
 
 namespace {
 
-constexpr Index kFour = 4;
 /// A block whose own equation has a smaller determinant waits until the others are attached.
 constexpr double kSmallDeterminant = 0.5;
 /// Without exchanges of rows, multipliers up to here are no harm.
 constexpr double kLargeMultiplier = 1e3;
-using Four = double __attribute__((vector_size(kFour * sizeof(double)), aligned(sizeof(double)), may_alias));
-
-constexpr Index fours(Index n) { return (n + kFour - 1) / kFour; }
-
-#define EXPOSIM_INLINE inline __attribute__((always_inline))
-#define EXPOSIM_INLINE_CALL __attribute__((always_inline))
 
 /// A matrix of at most 6 × 6, column by column, these filled up to whole fours.
 template <Index Size>

@@ -1,23 +1,12 @@
 #include "exposim/kernels/series_loops.hpp"
 
-// The same operations in the same order, four at a time where the machine can: the same bits.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__)
-#define EXPOSIM_FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
-#else
-#define EXPOSIM_FOR_EACH_MACHINE
-#endif
+#include "exposim/kernels/fours.hpp"
 
 namespace exposim {
 
 using Eigen::Index;
 
 namespace {
-
-using Four = double __attribute__((vector_size(kFour * sizeof(double)), aligned(sizeof(double)), may_alias));
-
-#define EXPOSIM_INLINE inline __attribute__((always_inline))
-#define EXPOSIM_INLINE_CALL __attribute__((always_inline))
 
 EXPOSIM_INLINE const Four* in_fours(const double* x) { return reinterpret_cast<const Four*>(x); }
 EXPOSIM_INLINE Four* in_fours(double* x) { return reinterpret_cast<Four*>(x); }

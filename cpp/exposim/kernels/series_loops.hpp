@@ -2,14 +2,12 @@
 
 #include <Eigen/Core>
 
+#include "exposim/kernels/fours.hpp"
 #include "exposim/kernels/identity_plus.hpp"
 
 namespace exposim {
 
-// The loops of SeriesKernel, four numbers at a time. Columns of a matrix, and vectors, are filled up with zeros to
-// multiples of four.
-constexpr Eigen::Index kFour = 4;
-constexpr Eigen::Index fours(Eigen::Index n) { return (n + kFour - 1) / kFour; }
+// The loops of SeriesKernel, four numbers at a time.
 
 /// A B of a matrix of blocks.
 void set_product(Eigen::Index n, const double* A, const DiagonalBlock* B, std::size_t blocks, double* product);
