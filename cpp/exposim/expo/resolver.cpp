@@ -68,7 +68,7 @@ void Resolver::resolve(const StiffSystem& system, const StrandList& strands, dou
       if (system.group_of(track.row->block) == group) group_.push_back(&track);
     }
     blocks_.begin(system, blocks_of_group_);
-    factored_for_ = modes_attached_for_ = -1.0;
+    attached_for_ = modes_attached_for_ = -1.0;
     follow(dt, how);
   }
   if (system.groups() > 1) sort_by_time(events_);
@@ -87,7 +87,7 @@ void Resolver::follow(double dt, const MicroSteps& how) {
   double left = dt;
   while (left > 1e-12 * dt) {
     const double h = micro_step(left, std::ldexp(longest, -rung));
-    if (factored_for_ != h) factor(h);
+    if (attached_for_ != h) attach_springs(h);
     if (blocks_.determinant() < thresholds::kMostOfStage && rung < thresholds::kRungsToJam) {
       ++rung;
       continue;
@@ -106,7 +106,7 @@ void Resolver::follow(double dt, const MicroSteps& how) {
     if (taken > 0.0) accept(taken);
     left -= taken;
     if (update_modes(event, dt - left)) {
-      factored_for_ = -1.0;
+      attached_for_ = -1.0;
       unchanged_ = false;
       info_.limited |= !locate;
     }
@@ -118,7 +118,7 @@ void Resolver::follow(double dt, const MicroSteps& how) {
 
 double Resolver::micro_step(double left, double longest) const {
   const double h = left / std::max(1.0, std::ceil(left / longest - 1e-6));
-  return std::abs(h - factored_for_) < 1e-9 * h ? factored_for_ : h;  // but for rounding it is the one before
+  return std::abs(h - attached_for_) < 1e-9 * h ? attached_for_ : h;  // but for rounding it is the one before
 }
 
 double Resolver::error(double h) {
@@ -166,7 +166,7 @@ void Resolver::start(const StiffSystem& system, const StrandList& strands, doubl
   }
 }
 
-void Resolver::factor(double h) {
+void Resolver::attach_springs(double h) {
   const double g = kGamma * h;
   blocks_.detach();
   for (Track* const each : group_) {
@@ -181,12 +181,12 @@ void Resolver::factor(double h) {
     blocks_.add_spring(*track.row, track.Q, track.phase.mode != Mode::kSlipping);  // which turns
   }
   blocks_.attach(modes_attached_for_ == h);
-  factored_for_ = modes_attached_for_ = h;
+  attached_for_ = modes_attached_for_ = h;
 }
 
 void Resolver::attempt(double h) {
   const double g = kGamma * h;
-  if (factored_for_ != h) factor(h);
+  if (attached_for_ != h) attach_springs(h);
   ++info_.micro_steps;
 
   // First stage: v1 = v + g a1, p1 = p + g v1, so that λ1 = λ − g K v − Q a1.

@@ -75,7 +75,7 @@ class Resolver {
   double error(double h);
   /// Tries a micro-step of h from where all tracks are.
   void attempt(double h);
-  void factor(double h);
+  void attach_springs(double h);
   /// Margins of a strand at both ends of the micro-step just tried; notes how large they are.
   struct Ends {
     Margins now, then;
@@ -97,7 +97,7 @@ class Resolver {
   TransitionInfo info_;
   bool unchanged_ = true;
   // h of what is attached below; negative if since then linear terms have changed, or modes.
-  double factored_for_ = -1.0, modes_attached_for_ = -1.0;
+  double attached_for_ = -1.0, modes_attached_for_ = -1.0;
   // Strands that feel something of each other, which share their micro-steps.
   std::vector<Track*> group_;
   std::vector<std::size_t> blocks_of_group_;

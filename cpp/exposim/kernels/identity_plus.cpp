@@ -247,6 +247,8 @@ void IdentityPlus::load(const Eigen::MatrixXd& whole, const std::vector<Index>& 
 }
 
 void IdentityPlus::attach(const std::vector<DiagonalBlock>& B, bool lasting_as_before) {
+  const bool all_last = std::all_of(B.begin(), B.end(), [](const DiagonalBlock& block) { return block.lasting; });
+  if (lasting_as_before && all_last) return;  // all is as it was
   if (lasting_as_before) {
     X_ = kept_;
     determinant_ = kept_determinant_;
@@ -254,7 +256,7 @@ void IdentityPlus::attach(const std::vector<DiagonalBlock>& B, bool lasting_as_b
     X_ = A_;
     determinant_ = 1.0;
     attach_some(B, true);
-    if (std::all_of(B.begin(), B.end(), [](const DiagonalBlock& block) { return block.lasting; })) return;
+    if (all_last) return;
     kept_ = X_;
     kept_determinant_ = determinant_;
   }
