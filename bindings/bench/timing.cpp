@@ -10,6 +10,7 @@
 #include <unsupported/Eigen/MatrixFunctions>
 #include <utility>
 
+#include "attaching.hpp"
 #include "exposim/expo/averages.hpp"
 #include "exposim/integrators/implicit_euler.hpp"
 #include "rigid_body.hpp"
@@ -171,5 +172,6 @@ NB_MODULE(_bench, m) {
         nb::arg("x0"), nb::arg("dt"), nb::arg("closely"));
   m.def("force_bounds_at", &force_bounds_at, nb::arg("simulator"), nb::arg("closely"));
   m.def("time_floor", &time_floor, nb::arg("simulator"), nb::arg("states"));
+  bind_attaching(m);
   bind_rigid_body(m);
 }

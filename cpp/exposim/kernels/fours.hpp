@@ -2,11 +2,13 @@
 
 #include <Eigen/Core>
 
-// Loops over four numbers at a time: the same operations in the same order whether the machine can or not, and so the
-// same bits. Columns of matrices, and vectors, are filled up with zeros to multiples of four.
+// Loops over four numbers at a time, compiled for machines that can (AVX2, fused multiplication) beside all others,
+// with the same operations in the same order; rounding is that of the machine. They call nothing of the standard
+// library, which would not be inlined into them. Columns of matrices, and vectors, are filled up with zeros to
+// multiples of four.
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__)
-#define EXPOSIM_FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
+#define EXPOSIM_FOR_EACH_MACHINE __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define EXPOSIM_FOR_EACH_MACHINE
 #endif
@@ -17,6 +19,15 @@ namespace exposim {
 
 constexpr Eigen::Index kFour = 4;
 using Four = double __attribute__((vector_size(kFour * sizeof(double)), aligned(sizeof(double)), may_alias));
+
+/// to −= factor · from
+EXPOSIM_INLINE void subtract_multiple(double* to, double factor, const double* from, Eigen::Index n) {
+  Eigen::Index i = 0;
+  for (; i + kFour <= n; i += kFour) {
+    *reinterpret_cast<Four*>(to + i) -= factor * *reinterpret_cast<const Four*>(from + i);
+  }
+  for (; i < n; ++i) to[i] -= factor * from[i];
+}
 
 constexpr Eigen::Index fours(Eigen::Index n) { return (n + kFour - 1) / kFour; }
 

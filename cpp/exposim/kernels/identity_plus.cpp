@@ -18,6 +18,8 @@ constexpr double kSmallDeterminant = 0.5;
 /// Without exchanges of rows, multipliers up to here are no harm.
 constexpr double kLargeMultiplier = 1e3;
 
+EXPOSIM_INLINE double magnitude(double x) { return __builtin_fabs(x); }
+
 /// A matrix of at most 6 × 6, column by column, these filled up to whole fours.
 template <Index Size>
 struct Small {
@@ -75,8 +77,8 @@ EXPOSIM_INLINE double invert(Small<Size>& T) {
     const double pivot = T(k, k), inverse = 1.0 / pivot;
     determinant *= pivot;
     double most = 0.0;
-    for (Index i = k + 1; i < Size; ++i) most = std::max(most, std::abs(T(i, k)));
-    if (!(most < kLargeMultiplier * std::abs(pivot))) {
+    for (Index i = k + 1; i < Size; ++i) most = most > magnitude(T(i, k)) ? most : magnitude(T(i, k));
+    if (!(most < kLargeMultiplier * magnitude(pivot))) {
       T = given;
       return invert_with_exchanges<Size>(T);
     }
@@ -146,32 +148,35 @@ struct Columns {
     return determinant;
   }
 
-  /// Attaches a block, unless its determinant is too small and it may wait. @return the determinant, zero if it waits.
+  /// Attaches a block to `from`, which may be X itself, unless its determinant is too small and it may wait.
+  /// @return the determinant, zero if it waits.
   template <Index Size>
-  EXPOSIM_INLINE double attach(const DiagonalBlock& block, Index n, bool may_wait, double* X, double* columns) const {
+  EXPOSIM_INLINE double attach(const DiagonalBlock& block, Index n, bool may_wait, const double* from, double* X,
+                               double* columns) const {
     Small<Size> E;
-    const double determinant = reaction<Size>(block, X, E);
+    const double determinant = reaction<Size>(block, from, E);
     if (may_wait && !(determinant >= kSmallDeterminant)) return 0.0;
     for (Index i = 0; i < count(); ++i) {  // X_i E
       for (Index j = 0; j < Size; ++j) {
         Four sum = {0.0, 0.0, 0.0, 0.0};
         for (Index k = 0; k < Size; ++k) {
-          sum += E(k, j) * reinterpret_cast<const Four*>(X + (block.first + k) * stride())[i];
+          sum += E(k, j) * reinterpret_cast<const Four*>(from + (block.first + k) * stride())[i];
         }
         reinterpret_cast<Four*>(columns + j * stride())[i] = sum;
       }
     }
     for (Index j = 0; j < n; ++j) {
+      const double* const before = from + j * stride();
       double* const column = X + j * stride();
       double felt[Size];
-      double any = 0.0;
-      for (Index k = 0; k < Size; ++k) {
-        felt[k] = column[block.first + k];
-        any += std::abs(felt[k]);
+      for (Index k = 0; k < Size; ++k) felt[k] = before[block.first + k];
+      if constexpr (Fours == 0) {  // of many, most feel nothing
+        double any = from == X ? 0.0 : 1.0;
+        for (Index k = 0; k < Size; ++k) any += magnitude(felt[k]);
+        if (any == 0.0) continue;
       }
-      if (any == 0.0) continue;
       for (Index i = 0; i < count(); ++i) {
-        Four rest = reinterpret_cast<Four*>(column)[i];
+        Four rest = reinterpret_cast<const Four*>(before)[i];
         for (Index k = 0; k < Size; ++k) rest -= felt[k] * reinterpret_cast<const Four*>(columns + k * stride())[i];
         reinterpret_cast<Four*>(column)[i] = rest;
       }
@@ -181,13 +186,11 @@ struct Columns {
 
   EXPOSIM_INLINE void apply(Index n, const double* X, const double* w, double* x) const {
     if constexpr (Fours > 0) {
-      std::array<Four, static_cast<std::size_t>(Fours)> sum{};
+      Four sum[Fours] = {};  // NOLINT
       for (Index j = 0; j < n; ++j) {
-        for (Index i = 0; i < Fours; ++i) {
-          sum[static_cast<std::size_t>(i)] += w[j] * reinterpret_cast<const Four*>(X + j * stride())[i];
-        }
+        for (Index i = 0; i < Fours; ++i) sum[i] += w[j] * reinterpret_cast<const Four*>(X + j * stride())[i];
       }
-      for (Index i = 0; i < Fours; ++i) reinterpret_cast<Four*>(x)[i] = sum[static_cast<std::size_t>(i)];
+      for (Index i = 0; i < Fours; ++i) reinterpret_cast<Four*>(x)[i] = sum[i];
     } else {
       for (Index i = 0; i < count(); ++i) reinterpret_cast<Four*>(x)[i] = Four{0.0, 0.0, 0.0, 0.0};
       for (Index j = 0; j < n; ++j) {
@@ -218,11 +221,12 @@ EXPOSIM_INLINE auto with_columns(Index n, Function&& f) {
 }
 
 EXPOSIM_FOR_EACH_MACHINE
-double attach_block(Index n, const DiagonalBlock& block, bool may_wait, double* X, double* columns) {
+double attach_block(Index n, const DiagonalBlock& block, bool may_wait, const double* from, double* X,
+                    double* columns) {
   return with_columns(n, [&](const auto each) EXPOSIM_INLINE_CALL {
-    if (block.size == 3) return each.template attach<3>(block, n, may_wait, X, columns);
-    if (block.size == 6) return each.template attach<6>(block, n, may_wait, X, columns);
-    return each.template attach<1>(block, n, may_wait, X, columns);
+    if (block.size == 3) return each.template attach<3>(block, n, may_wait, from, X, columns);
+    if (block.size == 6) return each.template attach<6>(block, n, may_wait, from, X, columns);
+    return each.template attach<1>(block, n, may_wait, from, X, columns);
   });
 }
 
@@ -236,34 +240,32 @@ void apply_columns(Index n, const double* X, const double* w, double* x) {
 void IdentityPlus::load(const Eigen::MatrixXd& whole, const std::vector<Index>& rows) {
   n_ = static_cast<Index>(rows.size());
   const Index stride = kFour * fours(n_);
-  A_.assign(static_cast<std::size_t>(n_ * stride) + 2 * kFour, 0.0);
+  for (std::vector<double>* const each : {&A_, &with_lasting_, &with_all_}) {
+    each->resize(static_cast<std::size_t>(n_ * stride) + 2 * kFour);
+  }
   columns_.resize(static_cast<std::size_t>(6 * stride));
   x_.resize(static_cast<std::size_t>(stride));
   for (Index j = 0; j < n_; ++j) {
     const double* const column = whole.data() + rows[static_cast<std::size_t>(j)] * whole.rows();
-    for (Index i = 0; i < n_; ++i)
-      A_[static_cast<std::size_t>(j * stride + i)] = column[rows[static_cast<std::size_t>(i)]];
+    double* const to = A_.data() + j * stride;
+    for (Index i = 0; i < n_; ++i) to[i] = column[rows[static_cast<std::size_t>(i)]];
+    for (Index i = n_; i < stride; ++i) to[i] = 0.0;
   }
+  all_ = kept_ = {A_.data(), 1.0};
 }
 
 void IdentityPlus::attach(const std::vector<DiagonalBlock>& B, bool lasting_as_before) {
-  const bool all_last = std::all_of(B.begin(), B.end(), [](const DiagonalBlock& block) { return block.lasting; });
-  if (lasting_as_before && all_last) return;  // all is as it was
-  if (lasting_as_before) {
-    X_ = kept_;
-    determinant_ = kept_determinant_;
-  } else {
-    X_ = A_;
-    determinant_ = 1.0;
-    attach_some(B, true);
-    if (all_last) return;
-    kept_ = X_;
-    kept_determinant_ = determinant_;
+  if (!lasting_as_before) {
+    kept_.from = A_.data();
+    kept_.determinant = 1.0;
+    attach_some(B, true, kept_, with_lasting_);
   }
-  attach_some(B, false);
+  all_ = kept_;
+  attach_some(B, false, all_, with_all_);
 }
 
-void IdentityPlus::attach_some(const std::vector<DiagonalBlock>& B, bool lasting) {
+void IdentityPlus::attach_some(const std::vector<DiagonalBlock>& B, bool lasting, Attached& to,
+                               std::vector<double>& result) {
   left_.clear();
   for (const DiagonalBlock& block : B) {
     if (block.lasting == lasting && !block.zero) left_.push_back(&block);
@@ -272,11 +274,12 @@ void IdentityPlus::attach_some(const std::vector<DiagonalBlock>& B, bool lasting
   while (!left_.empty()) {
     std::size_t waiting = 0;
     for (const DiagonalBlock* const block : left_) {
-      const double determinant = attach_block(n_, *block, may_wait, X_.data(), columns_.data());
+      const double determinant = attach_block(n_, *block, may_wait, to.from, result.data(), columns_.data());
       if (determinant == 0.0 && may_wait) {
         left_[waiting++] = block;
       } else {
-        determinant_ *= determinant;
+        to.from = result.data();
+        to.determinant *= determinant;
       }
     }
     may_wait = waiting < left_.size();  // until all that are left wait
@@ -285,7 +288,7 @@ void IdentityPlus::attach_some(const std::vector<DiagonalBlock>& B, bool lasting
 }
 
 void IdentityPlus::apply(const double* w, double* x) {
-  apply_columns(n_, X_.data(), w, x_.data());
+  apply_columns(n_, all_.from, w, x_.data());
   std::copy(x_.data(), x_.data() + n_, x);
 }
 

@@ -28,23 +28,28 @@ class IdentityPlus {
   /// @param lasting_as_before those that last are the same as at the last call: only the others are attached again.
   void attach(const std::vector<DiagonalBlock>& B, bool lasting_as_before = false);
   /// Of I + A B.
-  double determinant() const { return determinant_; }
+  double determinant() const { return all_.determinant; }
 
   /// x = X w
   void apply(const double* w, double* x);
 
  private:
-  /// Those that last, or the others.
-  void attach_some(const std::vector<DiagonalBlock>& B, bool lasting);
+  /// (I + A B)⁻¹A of some blocks of B.
+  struct Attached {
+    const double* from = nullptr;  ///< where it stands
+    double determinant = 1.0;
+  };
+  /// Attaches those that last, or the others. @param result where it is to stand.
+  void attach_some(const std::vector<DiagonalBlock>& B, bool lasting, Attached& to, std::vector<double>& result);
 
   // Columns begin at multiples of four, and are filled up with zeros: loops need no ends of their own. Behind the last
   // one there is room to read on.
   Eigen::Index n_ = 0;
-  std::vector<double> A_, X_, kept_;
+  std::vector<double> A_, with_lasting_, with_all_;
+  Attached kept_, all_;
   std::vector<double> columns_;             // of X Bᵢ (I + Xᵢᵢ Bᵢ)⁻¹ that belong to a block
   std::vector<const DiagonalBlock*> left_;  // blocks that are yet to be attached
   std::vector<double> x_;
-  double determinant_ = 1.0, kept_determinant_ = 1.0;
 };
 
 }  // namespace exposim

@@ -45,7 +45,7 @@ void solve_L_in_place(const RobotData& data, const std::vector<Eigen::Index>& do
 void solve_L_in_place(const RobotData& data, VectorXd& x) { data.factor().solve_L(x.data()); }
 
 void solve_Lt_in_place(const RobotData& data, Eigen::MatrixX2d& x) {
-  for (Eigen::Index column = 0; column < 2; ++column) data.factor().solve_Lt(x.col(column).data());
+  data.factor().solve_Lt(x.col(0).data(), x.col(1).data());
 }
 
 void solve_Lt_in_place(const RobotData& data, VectorXd& x) { data.factor().solve_Lt(x.data()); }

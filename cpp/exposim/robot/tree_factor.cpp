@@ -1,7 +1,8 @@
 #include "exposim/robot/tree_factor.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "exposim/kernels/fours.hpp"
 
 namespace exposim {
 
@@ -28,20 +29,25 @@ void TreeFactor::factor(const std::vector<double>& M, const Eigen::VectorXd& add
   factor_packed();
 }
 
-void TreeFactor::factor_packed() {
-  for (std::size_t k = columns_.size(); k-- > 0;) {
-    const auto [first, size] = columns_[k];
-    const int* const above = above_.data() + first;
-    double* const own = packed_.data() + first;
-    const double inverse = inverse_D_[k] = 1.0 / own[0];
+EXPOSIM_FOR_EACH_MACHINE
+void factor_columns(const TreeColumn* columns, std::size_t count, const int* all_above, double* packed,
+                    double* inverse_D, double* inverse_root_D) {
+  for (std::size_t k = count; k-- > 0;) {
+    const int size = columns[k].size;
+    const int* const above = all_above + columns[k].first;
+    double* const own = packed + columns[k].first;
+    const double inverse = inverse_D[k] = 1.0 / own[0];
     for (int p = 1; p < size; ++p) {
-      const double factor = own[p] * inverse;
-      double* const ancestor = packed_.data() + columns_[static_cast<std::size_t>(above[p])].first;
-      for (int r = 0; r < size - p; ++r) ancestor[r] -= factor * own[p + r];
+      subtract_multiple(packed + columns[above[p]].first, own[p] * inverse, own + p, size - p);
     }
     for (int p = 1; p < size; ++p) own[p] *= inverse;
-    inverse_root_D_[k] = std::sqrt(inverse);
+    inverse_root_D[k] = __builtin_sqrt(inverse);
   }
+}
+
+void TreeFactor::factor_packed() {
+  factor_columns(columns_.data(), columns_.size(), above_.data(), packed_.data(), inverse_D_.data(),
+                 inverse_root_D_.data());
 }
 
 void TreeFactor::solve_L(double* x) const {
@@ -66,30 +72,42 @@ void TreeFactor::solve_Lt(double* x) const {
   }
 }
 
-namespace {
-
-/// to −= factor · from, for rows of a size that is known or not.
-template <Index Size>
-void subtract(double* to, double factor, const double* from, Index size) {
-  const Index n = Size > 0 ? Size : size;
-  for (Index i = 0; i < n; ++i) to[i] -= factor * from[i];
+void TreeFactor::solve_Lt(double* x, double* y) const {
+  for (std::size_t k = 0; k < columns_.size(); ++k) {
+    const auto [first, size] = columns_[k];
+    const int* const above = above_.data() + first;
+    const double* const own = packed_.data() + first;
+    double rest_x = x[k] * inverse_root_D_[k], rest_y = y[k] * inverse_root_D_[k];
+    for (int p = 1; p < size; ++p) {
+      rest_x -= own[p] * x[above[p]];
+      rest_y -= own[p] * y[above[p]];
+    }
+    x[k] = rest_x;
+    y[k] = rest_y;
+  }
 }
 
-}  // namespace
-
 void TreeFactor::solve_L(const Index* dofs, std::size_t count, Index size, double* rows) const {
-  const auto take = size == 3 ? subtract<3> : size == 6 ? subtract<6> : subtract<0>;
+  if (size == 3) return solve_L<3>(dofs, count, size, rows);
+  if (size == 6) return solve_L<6>(dofs, count, size, rows);
+  solve_L<0>(dofs, count, size, rows);
+}
+
+template <Index Size>
+void TreeFactor::solve_L(const Index* dofs, std::size_t count, Index size, double* rows) const {
+  const Index n = Size > 0 ? Size : size;
   for (std::size_t a = 0; a < count; ++a) place_[static_cast<std::size_t>(dofs[a])] = a;
   for (std::size_t a = count; a-- > 0;) {
     const auto k = static_cast<std::size_t>(dofs[a]);
     const auto [first, behind] = columns_[k];
     const int* const above = above_.data() + first;
     const double* const own = packed_.data() + first;
-    double* const row = rows + static_cast<Index>(a) * size;
+    double* const row = rows + static_cast<Index>(a) * n;
     for (int p = 1; p < behind; ++p) {
-      take(rows + static_cast<Index>(place_[static_cast<std::size_t>(above[p])]) * size, own[p], row, size);
+      double* const to = rows + static_cast<Index>(place_[static_cast<std::size_t>(above[p])]) * n;
+      for (Index i = 0; i < n; ++i) to[i] -= own[p] * row[i];
     }
-    for (Index i = 0; i < size; ++i) row[i] *= inverse_root_D_[k];
+    for (Index i = 0; i < n; ++i) row[i] *= inverse_root_D_[k];
   }
 }
 

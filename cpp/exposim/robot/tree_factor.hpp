@@ -5,6 +5,12 @@
 
 namespace exposim {
 
+/// Where a column stands among others: an entry for its degree of freedom, then those of its ancestors upwards.
+struct TreeColumn {
+  std::size_t first;
+  int size;
+};
+
 /// M = U D Uᵀ of a matrix with the sparsity of a tree, U with ones on its diagonal: column k has entries at k and at
 /// the degrees of freedom that carry it, and these are kept side by side. What is above an ancestor is the end of what
 /// is above k, so that all loops run over neighbours.
@@ -28,19 +34,19 @@ class TreeFactor {
   void solve_L(const Eigen::Index* dofs, std::size_t count, Eigen::Index size, double* rows) const;
   /// Solves Lᵀ y = x in place.
   void solve_Lt(double* x) const;
+  /// The same for two.
+  void solve_Lt(double* x, double* y) const;
 
   /// 1/(M⁻¹)ᵢᵢ
   double felt(Eigen::Index dof) const;
 
  private:
-  struct Column {
-    std::size_t first;  ///< in packed_ and above_: k itself, then its ancestors upwards
-    int size;
-  };
-
   void factor_packed();
+  /// @tparam Size of the rows, or zero: any.
+  template <Eigen::Index Size>
+  void solve_L(const Eigen::Index* dofs, std::size_t count, Eigen::Index size, double* rows) const;
 
-  std::vector<Column> columns_;
+  std::vector<TreeColumn> columns_;
   std::vector<int> above_;
   std::vector<double> packed_, inverse_D_, inverse_root_D_;
   mutable std::vector<double> y_;
