@@ -5,7 +5,7 @@ Plain NumPy and SciPy, never from the C++. Clarity before speed. Vectors in worl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from typing import NamedTuple
@@ -27,6 +27,7 @@ ERROR_OF_BEND = 0.138
 TIMES_TO_GIVE_WAY = 8  # in a step, springing back; from then on the saw is followed at its mean
 OPEN, STICKING, SLIPPING, IDLE, BILATERAL = "open", "sticking", "slipping", "idle", "bilateral"
 YIELDING = "yielding"  # a way of slipping, and so called outside
+HOLDS, SLIDES, DRAGS, CLOSES, DOES_NOTHING = "holds", "slides", "drags", "closes", "does nothing"  # looking ahead
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,16 @@ class Motion:
     displacement: Array  # since the start of the step, (n, 3)
     velocity: Array  # (n, 3)
     stretch: Array  # (n, 3); of slipping and yielding elements that which holds their friction
+
+
+class MicroStep(NamedTuple):
+    h: float
+    start: Motion
+    first_stage: Motion  # at γh
+    end: Motion
+    once: Array  # ∫λ, (n, 3)
+    twice: Array  # ∫∫λ, (n, 3)
+    error: float  # of the velocities at its end [m/s]
 
 
 class ContactSpace:
@@ -152,9 +163,9 @@ class ContactSpace:
                 second = self.yielding_on(i, motion, heading)
         return np.array([first, second])
 
-    def overshoots(self, start: Motion, end: Motion) -> bool:
+    def overshoots(self, step: MicroStep) -> bool:
         """Whether the mode of some element has ended well before the end of a micro-step."""
-        both = [(self.margins(i, start, start), self.margins(i, start, end)) for i in range(len(self.elements))]
+        both = [[self.margins(i, step.start, m) for m in (step.start, step.end)] for i in range(len(self.elements))]
         return any(((a > 0.0) & (b < -OVERSHOOT * size)).any() for (a, b), size in zip(both, self.sizes, strict=True))
 
     def direction(self, i: int, motion: Motion) -> Array:
@@ -215,11 +226,11 @@ class ContactSpace:
         for i in range(len(self.elements)):
             self.largest[i] = np.maximum(self.largest[i], np.abs(self.push_and_speed(i, motion)))
 
-    def note_tried(self, start: Motion, end: Motion) -> None:
-        self.note_largest(end)
+    def note_tried(self, step: MicroStep) -> None:
+        self.note_largest(step.end)
         for i in range(len(self.elements)):
-            for motion in (start, end):
-                self.sizes[i] = np.maximum(self.sizes[i], np.abs(self.margins(i, start, motion)))
+            for motion in (step.start, step.end):
+                self.sizes[i] = np.maximum(self.sizes[i], np.abs(self.margins(i, step.start, motion)))
 
     def linearise(self, i: int, motion: Motion) -> tuple[Array, Array, Array]:
         """λ (3,) and the stiffness −∂λ/∂p and damping −∂λ/∂ṗ, (3, 3), in the element's mode."""
@@ -262,10 +273,11 @@ class ContactSpace:
         K, B = block_diag(*(part[1] for part in parts)), block_diag(*(part[2] for part in parts))
         return np.eye(len(K)) + self.Upsilon @ (h**2 * GAMMA**2 * K + h * GAMMA * B)
 
-    def micro_step(self, motion: Motion, h: float) -> tuple[Motion, Array, Array, float]:
-        """SDIRK of length h, every contact linear in its mode: the end, ∫λ and ∫∫λ, (n, 3), and its error."""
+    def micro_step(self, motion: Motion, h: float) -> MicroStep:
+        """SDIRK of length h, every contact linear in its mode."""
         if h <= 0.0 or not self.elements:
-            return motion, np.zeros_like(motion.velocity), np.zeros_like(motion.velocity), 0.0
+            nothing = np.zeros_like(motion.velocity)
+            return MicroStep(h, motion, motion, motion, nothing, nothing, 0.0)
         parts = [self.linearise(i, motion) for i in range(len(self.elements))]
         lam0 = np.concatenate([part[0] for part in parts])
         K, B = block_diag(*(part[1] for part in parts)), block_diag(*(part[2] for part in parts))
@@ -288,8 +300,11 @@ class ContactSpace:
         def twice(x1: Array, x2: Array) -> Array:
             return (h**2 * (2 * GAMMA * (1 - GAMMA) * x1 + GAMMA**2 * x2)).reshape(-1, 3)
 
+        v1 = (v0 + h * GAMMA * a1).reshape(-1, 3)
+        first_stage = self.moved(motion, h * GAMMA * v1, v1)
         end = self.moved(motion, h * motion.velocity + twice(a1, a2), motion.velocity + once(a1, a2))
-        return end, once(lam1, lam2), twice(lam1, lam2), self.error(motion, end, (lam0, lam1, lam2), matrix, h)
+        error = self.error(motion, end, (lam0, lam1, lam2), matrix, h)
+        return MicroStep(h, motion, first_stage, end, once(lam1, lam2), twice(lam1, lam2), error)
 
     def error(self, motion: Motion, end: Motion, forces: tuple[Array, Array, Array], matrix: Array, h: float) -> float:
         """Of the velocities at the end of a micro-step [m/s], by its forces at the start and at the two stages."""
@@ -312,55 +327,47 @@ class ContactSpace:
         turned = self.push(i, end) * (velocity / speed - t_hat)
         return -self.sliding_friction(i, t_hat) * (turned - max(0.0, self.push(i, motion)) / before * across)
 
-    def changes_within(self, start: Motion, end: Motion, h: float) -> dict[int, tuple[float, str]]:
+    def changes_within(self, step: MicroStep) -> dict[int, tuple[float, str]]:
         """When and to which mode elements change in a micro-step, by element."""
-        found = {i: self.change_within(i, start, end, h) for i in range(len(self.elements))}
+        found = {i: self.change_within(i, step) for i in range(len(self.elements))}
         return {i: change for i, change in found.items() if change is not None}
 
-    def change_within(self, i: int, start: Motion, end: Motion, h: float) -> tuple[float, str] | None:
+    def change_within(self, i: int, step: MicroStep) -> tuple[float, str] | None:
         """When and to which mode element i changes in a micro-step, if it does."""
         e, mode = self.elements[i], self.modes[i]
+        h, start, _, end = step[:4]
 
-        def line(at_start: float, at_end: float) -> float:
-            return h * at_start / (at_start - at_end) if at_start > 0.0 > at_end else h
-
-        def landing() -> float | None:
-            """Where a parabola by φ and φ̇ at the start and the mean φ̈ passes zero downwards, if it does."""
-            phi, dphi = self.gap(i, start), e.normal @ start.velocity[i]
-            ddphi = e.normal @ (end.velocity[i] - start.velocity[i]) / h
-            square = dphi**2 - 2.0 * ddphi * phi  # of φ̇ there
-            if square < 0.0 or (dphi >= 0.0 and ddphi >= 0.0):
-                return None
-            t = 2.0 * phi / (np.sqrt(square) - dphi) if dphi < 0.0 else (np.sqrt(square) + dphi) / -ddphi
-            return float(max(t, 0.0)) if t <= h else None
+        def crossing(margin: Callable[[Motion], float]) -> float:
+            return h * falls_through_zero(*(margin(motion) for motion in step[1:4]))
 
         found: list[tuple[float, str]] = []
         if mode == OPEN:
-            t = landing()
+            phi, dphi = self.gap(i, start), e.normal @ start.velocity[i]
+            t = landing(phi, dphi, e.normal @ (end.velocity[i] - start.velocity[i]) / h, h)
             if t is not None or (self.gap(i, end) <= 0.0 and e.normal @ end.velocity[i] < 0.0):
                 found.append((h if t is None else t, STICKING))
         elif mode == STICKING:
             if self.cone_margin(i, end) < 0.0:
-                found.append((line(self.cone_margin(i, start), self.cone_margin(i, end)), SLIPPING))
+                found.append((crossing(lambda m: self.cone_margin(i, m)), SLIPPING))
         elif mode in (SLIPPING, YIELDING) and self.push(i, end) <= 0.0:
-            found.append((line(self.push(i, start), self.push(i, end)), IDLE))
+            found.append((crossing(lambda m: self.push(i, m)), IDLE))
         if mode == SLIPPING:
             t_hat = self.heading(i, start)
             if t_hat @ end.velocity[i] <= 0.0 and e.material.friction > 0.0:
-                found.append((line(t_hat @ start.velocity[i], t_hat @ end.velocity[i]), STICKING))
+                found.append((crossing(lambda m: t_hat @ m.velocity[i]), STICKING))
         elif mode == YIELDING:
             s_hat = self.heading(i, start)
             grown = self.grown(i, start, end.displacement - start.displacement)
             held = self.friction_stretch(i, end, grown / np.linalg.norm(grown))
             if e.material.damping == (0.0, 0.0) and self.yielding_on(i, end, s_hat) < 0.0:
-                found.append((line(self.yielding_on(i, start, s_hat), self.yielding_on(i, end, s_hat)), STICKING))
+                found.append((crossing(lambda m: self.yielding_on(i, m, s_hat)), STICKING))
             elif np.linalg.norm(grown) < np.linalg.norm(held):
                 found.append((h, STICKING))
             if e.material.damping[1] > 0.0 and s_hat @ end.velocity[i] > 0.0:
-                found.append((line(-s_hat @ start.velocity[i], -s_hat @ end.velocity[i]), SLIPPING))
+                found.append((crossing(lambda m: -s_hat @ m.velocity[i]), SLIPPING))
         elif mode == IDLE:
             if self.push(i, end) > 0.0:
-                found.append((line(-self.push(i, start), -self.push(i, end)), SLIPPING))
+                found.append((crossing(lambda m: -self.push(i, m)), SLIPPING))
             elif self.gap(i, end) > 0.0:
                 found.append((h, OPEN))
         return min(found) if found else None
@@ -431,6 +438,24 @@ class ContactSpace:
         return STICKING if self.times_given_way[i] <= TIMES_TO_GIVE_WAY else YIELDING
 
 
+def falls_through_zero(at_start: float, at_stage: float, at_end: float) -> float:
+    """Where, of a micro-step, a parabola through the values at 0, γ and 1 does so; at its end if not within it."""
+    if not at_start > 0.0 > at_end:
+        return 1.0
+    bend = ((at_end - at_start) - (at_stage - at_start) / GAMMA) / (1.0 - GAMMA)
+    slope = at_end - at_start - bend
+    return 2.0 * at_start / (np.sqrt(slope**2 - 4.0 * bend * at_start) - slope)
+
+
+def landing(phi: float, dphi: float, ddphi: float, within: float) -> float | None:
+    """When a parabola passes zero downwards, if it does."""
+    square = dphi**2 - 2.0 * ddphi * phi  # of φ̇ there
+    if square < 0.0 or (dphi >= 0.0 and ddphi >= 0.0):
+        return None
+    t = 2.0 * phi / (np.sqrt(square) - dphi) if dphi < 0.0 else (np.sqrt(square) + dphi) / -ddphi
+    return float(max(t, 0.0)) if t <= within else None
+
+
 def resolve(
     Upsilon: Array,
     ddp_bar: Array,
@@ -438,7 +463,6 @@ def resolve(
     dt: float,
     micro_steps: int = 20,
     tolerance: float = np.inf,
-    cuts_again: int = CUTS_AGAIN,
 ) -> Resolved:
     """Follow the elements through dt by micro-steps, short enough for a tolerance [m/s], cut where one changes."""
     longest = dt / micro_steps
@@ -454,43 +478,129 @@ def resolve(
         if rung < RUNGS_TO_JAM and np.linalg.det(space.stage_matrix(motion, h)) < 1.0 - MOST_OF_DETERMINANT:
             rung += 1
             continue
-        end, once, twice, error = space.micro_step(motion, h)
-        taken, off = taken + 1, error / tolerance
+        step = space.micro_step(motion, h)
+        taken, off = taken + 1, step.error / tolerance
         if off > 1.0 and rung < MOST_RUNGS:
             rung = min(MOST_RUNGS, rung + (1 if off < 2.0 else 2 if off < 16.0 else 3))
             continue
-        space.note_tried(motion, end)
-        changes = space.changes_within(motion, end, h)
+        space.note_tried(step)
+        changes = space.changes_within(step)
         first = min(changes, key=lambda i: changes[i][0], default=None)
         located = first is not None and changes[first][0] < h and len(events) < most_events
-        for again in range(1 + cuts_again if located else 0):
+        for again in range(1 + CUTS_AGAIN if located else 0):
             if again > 0:
                 first = min(changes, key=lambda i: changes[i][0])
-            together = changes[first][0] + SAME_TIME * h
-            h = changes[first][0]
-            end, once, twice, _ = space.micro_step(motion, h)
-            space.note_tried(motion, end)
+            together = changes[first][0] + SAME_TIME * step.h
+            step = space.micro_step(motion, changes[first][0])
+            space.note_tried(step)
             cut_here = {i: change for i, change in changes.items() if change[0] <= together}
-            changes = space.changes_within(motion, end, h)
+            changes = space.changes_within(step)
             taken += 1
-            if again == cuts_again or not space.overshoots(motion, end):
+            if again == CUTS_AGAIN or not space.overshoots(step):
                 changes = changes | cut_here
                 break
         if not located and off < 0.1 and rung > 0:
             rung -= 1
         for i, (_, mode) in changes.items():
             before = space.outward_modes[i]
-            space.enter(i, mode, end, space.heading(i, motion))
+            space.enter(i, mode, step.end, space.heading(i, motion))
             if located and i == first:
-                events.append(Event(dt - left + h, i, before, space.outward_modes[i]))
+                events.append(Event(dt - left + step.h, i, before, space.outward_modes[i]))
         changed = changed or bool(changes)
-        lam_int2 += h * lam_int + twice
-        lam_int += once
-        motion, left = end, left - h
+        lam_int2 += step.h * lam_int + step.twice
+        lam_int += step.once
+        motion, left = step.end, left - step.h
     averages = (space.on_the_cones(lam) for lam in (lam_int / dt, 2 * lam_int2 / dt**2))
     return Resolved(
         *averages, motion.displacement, motion.velocity, space.outward_modes, motion.stretch, events, taken, changed
     )
+
+
+class Course(NamedTuple):
+    """What the look ahead takes a contact to do: λ as in the theory's table."""
+
+    does: str
+    eta: float = 0.0  # friction as a damper, of one that slides or closes [N·s/m]
+    friction: tuple[float, ...] = (0.0, 0.0, 0.0)  # of one that drags [N]
+    left: float = 0.0  # of the step, of one that closes [s]
+
+
+def look_ahead(Upsilon: Array, ddp_bar: Array, elements: Sequence[Element], dt: float) -> tuple[Array, bool]:
+    """Mean forces of the step to come, (n, 3), and whether contacts keep their modes: one implicit stage, or two."""
+    courses = [first_course(e, dt) for e in elements]
+    lam = implicit_stage(Upsilon, ddp_bar, elements, courses, dt)
+    ddp = (ddp_bar + Upsilon @ lam.ravel()).reshape(-1, 3)
+    found = [second_course(*each, dt) for each in zip(elements, courses, lam, ddp, strict=True)]
+    keeps = all(
+        course.does == (DOES_NOTHING if e.mode == OPEN else HOLDS) for e, course in zip(elements, found, strict=True)
+    ) and not any(e.mode == IDLE for e in elements)
+    return (lam if found == courses else implicit_stage(Upsilon, ddp_bar, elements, found, dt)), keeps
+
+
+def first_course(e: Element, dt: float) -> Course:
+    gap_rate = e.normal @ e.velocity
+    if e.mode in (STICKING, BILATERAL):
+        return Course(HOLDS)
+    if e.mode == SLIPPING:
+        push = -e.material.stiffness[0] * (e.gap - e.gap0) - e.material.damping[0] * gap_rate
+        return Course(SLIDES, eta=friction_as_damper(e, push))
+    if e.mode == OPEN and e.gap + gap_rate * dt <= 0.0:
+        return Course(CLOSES, left=dt + e.gap / gap_rate)
+    return Course(DOES_NOTHING)
+
+
+def second_course(e: Element, before: Course, lam: Array, ddp: Array, dt: float) -> Course:
+    """By the force and the acceleration that the first stage found."""
+    lam_n, lam_t = e.normal @ lam, e.tangential(lam)
+    if before.does == DOES_NOTHING:
+        closes_at = landing(e.gap, e.normal @ e.velocity, e.normal @ ddp, dt) if e.mode == OPEN else None
+        return before if closes_at is None else Course(CLOSES, left=dt - closes_at)
+    if e.mode == BILATERAL:
+        return before
+    if lam_n <= 0.0:
+        return Course(DOES_NOTHING)
+    if before.does == HOLDS:
+        tangential, most = np.linalg.norm(lam_t), e.material.friction * lam_n
+        return before if tangential <= most else Course(DRAGS, friction=tuple(most / tangential * lam_t))
+    return before._replace(eta=friction_as_damper(e, lam_n))
+
+
+def friction_as_damper(e: Element, lam_n: float) -> float:
+    speed = np.linalg.norm(e.tangential(e.velocity))
+    return e.material.friction * lam_n / speed if speed > SLOWEST_SLIDING else 0.0
+
+
+def implicit_stage(
+    Upsilon: Array, ddp_bar: Array, elements: Sequence[Element], courses: Sequence[Course], dt: float
+) -> Array:
+    """λ, (n, 3), where that of each contact is at_rest − W Υλ."""
+    if not elements:
+        return np.zeros((0, 3))
+    each = zip(elements, courses, ddp_bar.reshape(-1, 3), strict=True)
+    at_rest, W = zip(*(response(e, course, free, dt) for e, course, free in each), strict=True)
+    matrix = np.eye(len(ddp_bar)) + block_diag(*W) @ Upsilon
+    return np.linalg.solve(matrix, np.concatenate(at_rest)).reshape(-1, 3)
+
+
+def response(e: Element, course: Course, ddp_bar: Array, dt: float) -> tuple[Array, Array]:
+    """A contact's force if Υλ = 0, (3,), and how it falls with Υλ, (3, 3)."""
+    half, n, dp = dt / 2, e.normal, e.velocity
+    (K_n, _), (B_n, _) = e.material.stiffness, e.material.damping
+    if course.does == DOES_NOTHING:
+        return np.zeros(3), np.zeros((3, 3))
+    W = half**2 * e.K + half * e.B
+    delta_p = (e.gap - e.gap0) * n + e.tangential(np.asarray(e.stretch, float))
+    holding = -e.K @ (delta_p + half * dp) - e.B @ dp - W @ ddp_bar
+    if course.does == HOLDS:
+        return holding, W
+    across = np.eye(3) - np.outer(n, n)
+    along, w = n @ holding, n @ W @ n
+    if course.does == CLOSES:
+        rho = course.left / 2
+        along = -((course.left / dt) ** 2) * (B_n + rho * K_n) * (n @ (dp + rho * ddp_bar))
+        w = rho * (B_n + rho * K_n)
+    friction = np.array(course.friction) - course.eta * across @ (dp + half * ddp_bar)
+    return along * n + friction, w * np.outer(n, n) + course.eta * half * across
 
 
 def follow_exactly(

@@ -5,23 +5,26 @@ Plain NumPy, SciPy and Pinocchio's Python, never from the C++. Clarity before sp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 from scipy.linalg import block_diag, expm
 
-from contact_space import BILATERAL, IDLE, OPEN, SLIPPING, STICKING, Element, Resolved, resolve
+from contact_space import BILATERAL, IDLE, OPEN, SLIPPING, STICKING, Element, Resolved, look_ahead, resolve
 from reference import Array, Contact, ReferenceSimulator, Wrench, integrate_linear_system
 
 MICRO_STEPS, MICRO_TOLERANCE = 2, 0.01  # at least so many; error of the mean acceleration that each may make [m/s²]
 SHARE_OF_FREEZING = 0.3  # beside it, of the change of p̈̄
-ROUGHLY, LESS_ROUGHLY = 100.0, 10.0  # the same for an estimate, and for one where something turns fast [m/s²]
-FAR_MIDDLE = 5e-3  # from where the middle of the step was expected [rad, m]
+FAR_MIDDLE = 8e-3  # from where M, J and Υ were taken [rad, m]
+UNFORESEEN = 25.0  # difference of the mean velocities, times the fastest turning: beyond, it is followed again [rad/s²]
 SLOW_TURN, REPETITIONS = 0.05, 2  # beyond so many radians a step, velocity-dependent terms are those of the mean
+SAME_MEAN = 1e-3  # of the largest velocity: the mean has been found
 LARGEST_ACCELERATION = 1500.0  # of an open contact that could land [m/s²]
 DISAGREEMENTS = 1e-3, 1e-2, 1e-2  # of robot and contact space, as forces, that are let be; of the largest average
+LARGE_DISAGREEMENT = 0.1  # after which they are looked at again
 
 
 class Drives(NamedTuple):
@@ -83,7 +86,8 @@ class OracleSimulator(ReferenceSimulator):
     """Expo() and Expo(order=1): robots on half-spaces and bilateral points.
 
     Of the last step: `followed` is what contacts did; `hesitated` says that an end of slipping was looked for over and
-    over, so that rounding decides; `borderline` that robot and contact space disagreed by about what is let be.
+    over, so that rounding decides; `borderline` that robot and contact space disagreed by about what is let be, or that
+    some other threshold was met to rounding.
     """
 
     def __init__(self, *args, order: int = 2, **kwargs) -> None:
@@ -92,52 +96,72 @@ class OracleSimulator(ReferenceSimulator):
         self.kp = self.kd = np.zeros(self.model.nv)
         self.target: Array | None = None
 
-    def step(self, tau: Array, wrenches: Sequence[Wrench] = (), follow: bool = False) -> None:
-        """Advance by dt; `follow`: also where nothing changes, as if no bound had ruled it out."""
-        tau, dt, q, v = np.asarray(tau, float), self.dt, self.q, self.v
+    def step(self, tau: Array, wrenches: Sequence[Wrench] = ()) -> None:
+        """Advance by dt; contacts are always followed, and the closed form is taken where that finds no change."""
+        tau, dt = np.asarray(tau, float), self.dt
         self.hesitated = self.borderline = False
+        take = partial(self._terms, tau=tau, wrenches=wrenches)
         if self.order == 1:
-            terms = self._terms(q, v, tau, wrenches)
-            followed = self._follow(terms, dt)
+            terms = take(self.q, self.v)
+            followed, keeps = self._follow(terms), True
         else:
-            q_mid = pin.integrate(self.model, q, dt / 2 * v)
-            terms = self._terms(q_mid, v, tau, wrenches)
-            slips = any(mode in (SLIPPING, IDLE) for mode in self.modes)
-            v_mid = None if slips else self._predict_middle(terms)
-            if v_mid is not None:
-                terms = self._terms(q_mid, v_mid, tau, wrenches)
-                followed = self._follow(terms, dt)
-            if v_mid is None or follow or followed.changed:
-                roughly = LESS_ROUGHLY if self._turn_rate() * dt > SLOW_TURN else ROUGHLY
-                way, before = (
-                    self._way(terms, self._follow(terms, dt, 1, roughly, cuts_again=0).lam_bar2),
-                    terms.ddp_bar,
-                )
-                if np.abs(way - dt * v).max() / 2 > FAR_MIDDLE:
-                    q_mid = pin.integrate(self.model, q, way / 2)
-                terms = self._terms(q_mid, way / dt, tau, wrenches)
-                near = [i for i, e in enumerate(self._elements()) if e.mode != OPEN or self._could_land(e)]
-                frozen = np.linalg.norm((terms.ddp_bar - before).reshape(-1, 3)[near], axis=1).max(initial=0.0)
-                followed = self._follow(terms, dt, tolerance=MICRO_TOLERANCE + SHARE_OF_FREEZING * frozen)
+            terms, followed, keeps = self._follow_as_foreseen(take)
         self.followed = followed
         self.lam_pr, self.lam_pr2 = followed.lam_bar, followed.lam_bar2
         if not followed.changed:
             self.lam_pr, self.lam_pr2 = self._closed_form(terms)
+            if self.order == 2 and self._turn_rate(self.q, self.v) * dt > SLOW_TURN:
+                terms = self._at_the_mean(take, terms, keeps)
         q_next, v_next = self._moved(terms, self.lam_pr, self.lam_pr2)
-        if not followed.changed and self.order == 2 and self._turn_rate() * dt > SLOW_TURN:
-            for _ in range(REPETITIONS):
-                terms = self._terms(terms.q, (v + v_next) / 2, tau, wrenches)
-                self.lam_pr, self.lam_pr2 = self._closed_form(terms)
-                q_next, v_next = self._moved(terms, self.lam_pr, self.lam_pr2)
         p_start, dp_start = self.p.copy(), self.dp.copy()
         self.q, self.v = q_next, v_next
         self.t += dt
         self._update_kinematics()
         for let_be in DISAGREEMENTS:
-            self._agree(terms, p_start, dp_start, followed, let_be)
+            if not self._agree(terms, p_start, dp_start, followed, let_be):
+                break
         if followed.changed:
             self._carry_over(p_start, followed)
         self._commit_law()
+
+    def _follow_as_foreseen(self, take: Callable[..., Terms]) -> tuple[Terms, Resolved, bool]:
+        """With the mean velocity of the way that the look ahead leads; and again if it led elsewhere."""
+        ahead = take(pin.integrate(self.model, self.q, self.dt / 2 * self.v), self.v)
+        lam, keeps = self._look_ahead(ahead)
+        foreseen, middle = self._way(ahead, lam), self.dt / 2 * self.v
+        if not keeps and self._beyond(np.abs(foreseen / 2 - middle).max(), FAR_MIDDLE):
+            middle = foreseen / 2
+        terms = take(pin.integrate(self.model, self.q, middle), foreseen / self.dt)
+        frozen = self._largest_change(ahead, terms)
+        followed = self._follow(terms, frozen)
+        if followed.changed:
+            way = self._way(terms, followed.lam_bar2)
+            rate = max(self._turn_rate(self.q, self.v), self._turn_rate(terms.q, terms.v))
+            if self._beyond(np.abs(way - foreseen).max() / self.dt * rate, UNFORESEEN):
+                if self._beyond(np.abs(way / 2 - middle).max(), FAR_MIDDLE):
+                    middle = way / 2
+                before, terms = terms, take(pin.integrate(self.model, self.q, middle), way / self.dt)
+                followed = self._follow(terms, max(frozen, self._largest_change(before, terms)))
+        return terms, followed, keeps
+
+    def _at_the_mean(self, take: Callable[..., Terms], terms: Terms, keeps: bool) -> Terms:
+        """h and J̇v at the mean of the velocities at both ends, and the forces with them."""
+        for _ in range(REPETITIONS):
+            mean = (self.v + self._moved(terms, self.lam_pr, self.lam_pr2)[1]) / 2
+            found = not self._beyond(np.abs(mean - terms.v).max(), SAME_MEAN * np.abs(self.v).max())
+            if found and self.active.any():
+                break
+            before, terms = terms, take(terms.q, mean)
+            if keeps:
+                change = self._response(terms, terms.ddp_bar - before.ddp_bar)
+                self.lam_pr, self.lam_pr2 = self.lam_pr + change, self.lam_pr2 + change
+            else:
+                self.lam_pr, self.lam_pr2 = self._closed_form(terms)
+        return terms
+
+    def _beyond(self, value: float, threshold: float) -> bool:
+        self.borderline = self.borderline or bool(abs(value - threshold) < 1e-6 * threshold)
+        return bool(value > threshold)
 
     def adopt(self, sim) -> None:
         """Continue from the state of a simulator of the same robot and ground."""
@@ -181,28 +205,35 @@ class OracleSimulator(ReferenceSimulator):
             elements.append(Element(contact.material, n, gap, self.dp[i], mode, stretch))
         return elements
 
-    def _follow(
-        self,
-        terms: Terms,
-        dt: float,
-        micro_steps: int = MICRO_STEPS,
-        tolerance: float = MICRO_TOLERANCE,
-        **how: int,
-    ) -> Resolved:
-        """Of the contacts that are closed or could close within the step; the others stay as they are."""
+    def _near(self) -> tuple[list[int], Array, list[Element]]:
+        """Indices, rows and elements of the contacts that are closed or could close within the step."""
         elements = self._elements()
         near = [i for i, e in enumerate(elements) if e.mode != OPEN or self._could_land(e)]
-        rows = (3 * np.array(near, int)[:, None] + np.arange(3)).ravel()
+        return near, (3 * np.array(near, int)[:, None] + np.arange(3)).ravel(), [elements[i] for i in near]
+
+    def _look_ahead(self, terms: Terms) -> tuple[Array, bool]:
+        near, rows, elements = self._near()
+        lam = np.zeros_like(self.p)
+        lam[near], keeps = look_ahead(terms.Upsilon[np.ix_(rows, rows)], terms.ddp_bar[rows], elements, self.dt)
+        return lam, keeps
+
+    def _largest_change(self, before: Terms, after: Terms) -> float:
+        """Of the free acceleration of a contact."""
+        near, _, _ = self._near()
+        return np.linalg.norm((after.ddp_bar - before.ddp_bar).reshape(-1, 3)[near], axis=1).max(initial=0.0)
+
+    def _follow(self, terms: Terms, frozen: float = 0.0) -> Resolved:
+        """Of the contacts that are closed or could close within the step; the others stay as they are."""
+        near, rows, elements = self._near()
         found = resolve(
             terms.Upsilon[np.ix_(rows, rows)],
             terms.ddp_bar[rows],
-            [elements[i] for i in near],
-            dt,
-            micro_steps,
-            tolerance * dt,
-            **how,
+            elements,
+            self.dt,
+            MICRO_STEPS,
+            (MICRO_TOLERANCE + SHARE_OF_FREEZING * frozen) * self.dt,
         )
-        modes = [e.mode for e in elements]
+        modes = self.modes
         for i, mode in zip(near, found.modes, strict=True):
             modes[i] = mode
         for name in ("lam_bar", "lam_bar2", "displacement", "velocity", "stretch"):
@@ -270,8 +301,11 @@ class OracleSimulator(ReferenceSimulator):
                 v[linear] = R(q).T @ (dc + dt * ddc)
         return q, v
 
-    def _agree(self, terms: Terms, p_start: Array, dp_start: Array, followed: Resolved, let_be: float) -> None:
-        """Move the robot so that contacts that hold are where contact space has them; slipping ones along n only."""
+    def _agree(self, terms: Terms, p_start: Array, dp_start: Array, followed: Resolved, let_be: float) -> bool:
+        """Move the robot so that contacts that hold are where contact space has them; slipping ones along n only.
+
+        Whether that is worth looking at again.
+        """
         dt, forces = self.dt, (self.lam_pr, self.lam_pr2)
         ddp, ddp2 = ((terms.ddp_bar + terms.Upsilon @ lam.ravel()).reshape(-1, 3) for lam in forces)
         p = np.array([self._contact_point(c) for c in self.contacts]).reshape(-1, 3)
@@ -300,19 +334,20 @@ class OracleSimulator(ReferenceSimulator):
             Q.append(held @ (own.T @ (dt**2 * contact.K + dt * contact.B) @ own) @ held.T)
         largest = max((np.linalg.norm(lam) for lam in self.lam_pr), default=0.0)
         read = max(as_forces, default=0.0)
-        disagreement = read / largest / let_be if largest > 0.0 else (np.inf if read > 0.0 else 0.0)
-        self.borderline = self.borderline or 0.8 < disagreement < 1.25
-        if disagreement <= 1.0 or not rows:
-            return
+        disagreement = read / largest if largest > 0.0 else (np.inf if read > 0.0 else 0.0)
+        self.borderline |= any(0.8 < disagreement / x < 1.25 for x in (let_be, LARGE_DISAGREEMENT))
+        if disagreement <= let_be or not rows:
+            return False
         S = np.vstack(rows)
         matrix = np.linalg.inv(block_diag(*Q)) + S @ terms.Upsilon @ S.T
         delta_q, delta_v = (terms.MinvJt @ S.T @ np.linalg.solve(matrix, S @ x.ravel()) for x in (delta_p, delta_dp))
         self.q, self.v = pin.integrate(self.model, self.q, delta_q), self.v + delta_v
         self._update_kinematics()
+        return disagreement > LARGE_DISAGREEMENT
 
-    def _turn_rate(self) -> float:
+    def _turn_rate(self, q: Array, v: Array) -> float:
         data = self.model.createData()
-        pin.forwardKinematics(self.model, data, self.q, self.v)
+        pin.forwardKinematics(self.model, data, q, v)
         return max(np.linalg.norm(velocity.angular) for velocity in data.v)
 
     def _linear_contacts(self, terms: Terms) -> tuple[Array, Array, Array, Array, Array, Array, list[Contact]]:
@@ -339,24 +374,14 @@ class OracleSimulator(ReferenceSimulator):
         lam_bar2.reshape(-1)[rows] = 2 * D @ x_int2 / self.dt**2
         return lam_bar, lam_bar2
 
-    def _predict_middle(self, terms: Terms) -> Array | None:
-        """v after an implicit Euler half step of the active contacts; none if one of them is not in its cone then."""
-        h = self.dt / 2
+    def _response(self, terms: Terms, ddp_bar: Array) -> Array:
+        """Of the average forces to a change of p̈̄, (nc, 3), if all active contacts hold."""
         lam = np.zeros_like(self.p)
         if self.active.any():
-            rows, Upsilon, ddp_bar, K, B, x0, contacts = self._linear_contacts(terms)
-            delta_p, delta_dp = np.split(x0, 2)
-            matrix = np.eye(len(K)) + Upsilon @ (h * B + h**2 * K)
-            a = np.linalg.solve(matrix, ddp_bar - Upsilon @ (K @ (delta_p + h * delta_dp) + B @ delta_dp))
-            lam_end = -K @ (delta_p + h * delta_dp + h**2 * a) - B @ (delta_dp + h * a)
-            for f, c in zip(lam_end.reshape(-1, 3), contacts, strict=True):
-                if c.surface is None:
-                    continue
-                tangential = np.linalg.norm(f - (f @ c.normal) * c.normal)
-                if not tangential < c.material.friction * (f @ c.normal):
-                    return None
-            lam.reshape(-1)[rows] = lam_end
-        return self.v + h * (terms.dv_bar + terms.MinvJt @ lam.ravel())
+            rows, Upsilon, _, K, B, _, _ = self._linear_contacts(terms)
+            Q = self.dt / 2 * (B + self.dt / 2 * K)
+            lam.reshape(-1)[rows] = -Q @ np.linalg.solve(np.eye(len(Q)) + Upsilon @ Q, ddp_bar[rows])
+        return lam
 
     def _carry_over(self, p_start: Array, followed: Resolved) -> None:
         """Anchors at the end of a followed step: of what sticks where it was set, yet to roll; else with the point."""

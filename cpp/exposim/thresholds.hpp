@@ -12,14 +12,16 @@ constexpr int kMicroSteps = 2;
 /// Error of the mean acceleration that a micro-step may make [m/s²]; beside it, this share of what the acceleration
 /// without stiff forces changes by within the step, since that is frozen anyway.
 constexpr double kMicroTolerance = 0.01, kShareOfFreezing = 0.3;
-/// The same where a rough estimate of a step will do, and where it has to do for a body that turns fast.
-constexpr double kRoughTolerance = 100.0, kLessRoughTolerance = 10.0;
 /// How often micro-steps are halved at most; the share of their tolerance below which the next is twice as long.
 constexpr int kMostRungs = 8;
 constexpr double kUpwards = 0.1;
 /// Where contacts that change take the middle of a step further than this from where it was thought to be [rad, m], the
 /// mass matrix is computed again.
-constexpr double kFarMiddle = 5e-3;
+constexpr double kFarMiddle = 8e-3;
+/// Where the step leads elsewhere than foreseen, so that what turns feels about this much another acceleration
+/// [rad/s²], they are followed again; also from less on where joints came to their limits, which take the swing of all
+/// that they carry.
+constexpr double kUnforeseen = 25.0, kUnforeseenAtLimit = 5.0;
 /// No open contact is expected to accelerate towards a surface by more than this within a step [m/s²].
 constexpr double kMaxAcceleration = 1500.0;
 /// Where a landing was missed by that, the step is taken again with this factor on it, and then with all contacts.
@@ -27,8 +29,9 @@ constexpr double kMoreAcceleration = 16.0, kAnyAcceleration = 1e12;
 /// Error of an average force relative to the largest, where a kernel is chosen by it.
 constexpr double kKernelTolerance = 1e-8;
 /// Where robot and contact space differ at the end of a step by more than this share of the forces, they are made to
-/// agree, and again where more is left than that, in so many iterations at most.
-constexpr double kDisagreement = 1e-3, kDisagreementLeft = 1e-2;
+/// agree, and again where more is left than that, which is worth a look if it was more than a last share before; in so
+/// many iterations at most.
+constexpr double kDisagreement = 1e-3, kDisagreementLeft = 1e-2, kWorthAnotherLook = 0.1;
 constexpr int kMostAgreements = 3;
 
 // Steps in which something turns fast (options of Expo).
@@ -43,6 +46,8 @@ constexpr int kMostParts = 64;
 /// the mean of its ends. An even number of times, which errs on the side of losing energy.
 constexpr double kSlowTurn = 0.05;
 constexpr int kRepetitions = 2;
+/// Not where that is the velocity that it was taken at, to this share of the largest.
+constexpr double kSameVelocity = 1e-3;
 
 // Joints within a step.
 /// Drives are fitted exponentially up to an inertia of this minus one times that of the rule for stiff ones, and by

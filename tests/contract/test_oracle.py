@@ -23,13 +23,13 @@ def difference(sim, oracle):
 
 
 def step_both(sim, oracle, tau, wrenches=None):
-    """One step of both; whether changes could be ruled out is a matter of a bound, which the oracle does not repeat."""
+    """One step of both."""
     by_joint = []
     for frame, wrench in (wrenches or {}).items():
         joint, placement = sim.robot.locate(frame)
         by_joint.append((joint, placement.translation, np.asarray(wrench, float)))
     sim.step(tau, wrenches=wrenches)
-    oracle.step(tau, by_joint, follow=sim.info.micro_steps > 0)
+    oracle.step(tau, by_joint)
 
 
 class Survey:

@@ -54,7 +54,8 @@ void Agreement::restore(const World& world, RobotData& data, const StiffSystem& 
   if (targets_.empty()) return;
   for (int attempt = 0; attempt < thresholds::kMostAgreements; ++attempt) {
     const double share = attempt == 0 ? thresholds::kDisagreement : thresholds::kDisagreementLeft;
-    if (!(compare(world, data, system, strands, dt, next) > share * largest)) return;
+    const double read = compare(world, data, system, strands, dt, next);
+    if (!(read > share * largest)) return;
 
     blocks_.begin(system, system.blocks().size());
     for (std::size_t k = 0; k < targets_.size(); ++k) {
@@ -75,6 +76,7 @@ void Agreement::restore(const World& world, RobotData& data, const StiffSystem& 
     dq_ = dv_.col(1);
     q_ = next.q;
     integrate(data.robot(), q_, dq_, next.q);
+    if (!(read > thresholds::kWorthAnotherLook * largest)) return;
   }
 }
 

@@ -36,6 +36,11 @@ class ForceAverages {
   /// λ̄ and λ̄̄ of the k-th active strand.
   const Eigen::Vector3d& lam_bar(std::size_t k) const { return lam_bar_[k]; }
   const Eigen::Vector3d& lam_bar2(std::size_t k) const { return lam_bar2_[k]; }
+  /// Adds to both.
+  void add(std::size_t k, const Eigen::Vector3d& lam) {
+    lam_bar_[k] += lam;
+    lam_bar2_[k] += lam;
+  }
   /// Bounds on the forces within the step: one piece, or several that tell more. None where nothing is known.
   ForcePieces bounds(const StiffSystem& system, bool closely);
   /// ∫x and ∫∫x of all active strands: Δp of all, then Δṗ of all (eq:x_int_def).

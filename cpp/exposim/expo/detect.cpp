@@ -27,8 +27,8 @@ bool may_close(const StiffSystem& system, const StrandList& strands, std::size_t
   for (const ForcePiece& piece : pieces) {
     double a = free;
     for (std::size_t k = 0; k < strands.active(); ++k) {
-      const Eigen::RowVector3d effect = motion.n.transpose() * system.Upsilon(row, system.rows()[k]);
-      a += std::min(effect.dot(piece.from[k]), effect.dot(piece.to[k])) - effect.norm() * piece.deviation[k];
+      const Eigen::Vector3d by = system.response(system.rows()[k], row, motion.n);  // nᵀΥ of the two
+      a += std::min(by.dot(piece.from[k]), by.dot(piece.to[k])) - by.norm() * piece.deviation[k];
     }
     if (!(lowest_gap(phi, dphi, a, piece.length) > 0.0)) return true;
     phi += piece.length * (dphi + 0.5 * piece.length * a);
@@ -58,11 +58,11 @@ bool does_change(const StiffSystem& system, const StrandList& strands, const For
   for (std::size_t i = strands.active(); i < strands.all().size(); ++i) {
     const Motion& motion = strands.all()[i].motion;
     const StiffSystem::Row& open = system.rows()[i];
-    Eigen::Vector3d a = open.ddp_bar;
+    double a = motion.n.dot(open.ddp_bar);
     for (std::size_t k = 0; k < strands.active(); ++k) {
-      a.noalias() += system.Upsilon(open, system.rows()[k]) * averages.lam_bar2(k);
+      a += system.response(system.rows()[k], open, motion.n).dot(averages.lam_bar2(k));
     }
-    if (motion.phi + dt * motion.n.dot(motion.dp + 0.5 * dt * a) <= 0.0) return true;
+    if (motion.phi + dt * (motion.n.dot(motion.dp) + 0.5 * dt * a) <= 0.0) return true;
   }
   return false;
 }

@@ -32,6 +32,17 @@ int most_events(std::size_t strands) {
 /// Where a quantity that is linear in time falls from `from` to `to` within h, if it becomes negative; else h.
 double crossing(double from, double to, double h) { return to < 0.0 && from > 0.0 ? h * from / (from - to) : h; }
 
+/// The same for a parabola, which passes `between` at γh.
+double crossing(double from, double between, double to, double h) {
+  const double linear = crossing(from, to, h);
+  if (linear == h) return h;
+  // from + b t + c t², t = 1 at the end.
+  const double c = ((to - from) - (between - from) / kGamma) / (1.0 - kGamma), b = to - from - c;
+  const double root = std::sqrt(std::max(0.0, b * b - 4.0 * c * from));
+  const double t = 2.0 * from / (root - b);
+  return t > 0.0 && t < 1.0 ? h * t : linear;
+}
+
 /// When an open contact closes within h, by a parabola; else h.
 double closing(const Phase& phase, const Vector3d& dp_end, double h) {
   const double phi = phase.gap(), dphi = phase.n.dot(phase.dp);
@@ -161,7 +172,7 @@ void Resolver::start(const StiffSystem& system, const StrandList& strands, doubl
     phase.yielding = false;
     phase.cuts = 0;
     phase.stage = stage;
-    phase.compliance = system.response(*track.row, phase.n);
+    phase.compliance = system.response(*track.row, *track.row, phase.n);
     track.law->begin(phase);
   }
 }
@@ -208,7 +219,8 @@ void Resolver::attempt(double h) {
     Track& track = *each;
     const Phase& phase = track.phase;
     const Vector3d pushed = blocks_.acceleration_of(*track.row), a1 = track.row->ddp_bar + pushed;
-    track.dp_end = phase.dp + (h - g) * a1;               // without a2 so far
+    track.dp1 = (h - g) * a1;
+    track.dp_end = phase.dp + track.dp1;                  // without a2 so far
     track.way = h * phase.dp + (2.0 * g * (h - g)) * a1;  // likewise
     if (track.is_free()) continue;
     track.lam1.noalias() -= track.Q * pushed;
@@ -236,6 +248,12 @@ Resolver::Ends Resolver::margins(Track& track) {
   return ends;
 }
 
+Margins Resolver::margins_between(const Track& track, double h) {
+  const Phase& phase = track.phase;
+  const Vector3d dp = phase.dp + kGamma / (1.0 - kGamma) * track.dp1;
+  return track.law->margins(phase, phase.delta + kGamma * h * dp, dp, track.lam1);
+}
+
 double Resolver::next_event(double h) {
   double first = h;
   for (Track* const each : group_) {
@@ -244,7 +262,13 @@ double Resolver::next_event(double h) {
       track.event = closing(track.phase, track.dp_end, h);
     } else {
       const Ends ends = margins(track);
-      track.event = std::min(crossing(ends.now[0], ends.then[0], h), crossing(ends.now[1], ends.then[1], h));
+      track.event = h;
+      if (std::min(ends.then[0], ends.then[1]) < 0.0) {
+        const Margins between = margins_between(track, h);
+        for (std::size_t i = 0; i < ends.now.size(); ++i) {
+          track.event = std::min(track.event, crossing(ends.now[i], between[i], ends.then[i], h));
+        }
+      }
     }
     first = std::min(first, track.event);
   }

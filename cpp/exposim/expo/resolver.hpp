@@ -57,6 +57,7 @@ class Resolver {
     Eigen::Matrix3d Q;                  ///< −∂λ/∂p̈ within a stage
     Eigen::Vector3d Qc, Kv;             ///< of the acceleration without stiff forces, and of the velocity
     Eigen::Vector3d lam1, lam2;         ///< of the stages
+    Eigen::Vector3d dp1;                ///< what the first stage adds to the velocity at the end
     Eigen::Vector3d way, dp_end;        ///< displacement in the micro-step, velocity at its end
     Eigen::Vector3d moved;              ///< displacement since the start of the step
     Eigen::Vector3d lam_bar, lam_bar2;  ///< single and double integral of λ; at the end the averages
@@ -81,6 +82,8 @@ class Resolver {
     Margins now, then;
   };
   static Ends margins(Track& track);
+  /// The same at its first stage.
+  static Margins margins_between(const Track& track, double h);
   /// When the first strand changes within the micro-step of h just tried; h if none does.
   double next_event(double h);
   /// Ends a micro-step at an event, or earlier where a mode would be over by then.

@@ -26,15 +26,6 @@ void RobotUpdate::apply(const RobotData& data, const StiffSystem& system, const 
   move_free_bodies(data, state.q, state.v, dv_, dt, q, v);
 }
 
-void RobotUpdate::way(const RobotData& data, const StiffSystem& system, const State& state, double dt,
-                      const JointTerms& joints, Eigen::VectorXd& dq) {
-  dq_ = system.w();
-  system.add_forces(system.blocks().size(), wrenches_.col(1), dq_);
-  solve_Lt_in_place(data, dq_);
-  dq = dt * (state.v + 0.5 * dt * dq_);
-  joints.displace(dq_, dq);
-}
-
 void RobotUpdate::apply_in_coordinates(const RobotData& data, const StiffSystem& system, const State& state, double dt,
                                        Eigen::VectorXd& q, Eigen::VectorXd& v, const JointTerms* joints) {
   dv_.resize(state.v.size(), 2);

@@ -26,9 +26,8 @@ class RobotUpdate {
   /// @param joints of a whole step, which some of its joints move otherwise.
   void apply(const RobotData& data, const StiffSystem& system, const State& state, double dt, Eigen::VectorXd& q,
              Eigen::VectorXd& v, const JointTerms* joints = nullptr);
-  /// What a whole step adds to q in coordinates: dt times the mean velocity.
-  void way(const RobotData& data, const StiffSystem& system, const State& state, double dt, const JointTerms& joints,
-           Eigen::VectorXd& dq);
+  /// What the last one added to q, in coordinates: dt times the mean velocity.
+  const Eigen::VectorXd& way() const { return dq_; }
   /// The same by the equation as it stands, in coordinates that turn with a free body: the paper's.
   void apply_in_coordinates(const RobotData& data, const StiffSystem& system, const State& state, double dt,
                             Eigen::VectorXd& q, Eigen::VectorXd& v, const JointTerms* joints = nullptr);

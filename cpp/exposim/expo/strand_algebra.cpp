@@ -50,24 +50,29 @@ void StiffSystem::add_stiffness(const Row& row, const Matrix3d& Q, DiagonalBlock
   } else {
     values.topLeftCorner<3, 3>() += Q;
     if (block.size == 3) return;
-    const Vector3d& a = row.arm;
-    Matrix3d turn;  // ω × a
-    turn << 0.0, a.z(), -a.y(), -a.z(), 0.0, a.x(), a.y(), -a.x(), 0.0;
-    const Matrix3d by_turn = Q * turn;
+    const Vector3d& a = row.arm;  // that turns about: ω × a, and moments a × f
+    Matrix3d by_turn;
+    by_turn.col(0) = a.y() * Q.col(2) - a.z() * Q.col(1);
+    by_turn.col(1) = a.z() * Q.col(0) - a.x() * Q.col(2);
+    by_turn.col(2) = a.x() * Q.col(1) - a.y() * Q.col(0);
     values.topRightCorner<3, 3>() += by_turn;
-    values.block<3, 3>(3, 0).noalias() += turn.transpose() * Q;
-    values.block<3, 3>(3, 3).noalias() += turn.transpose() * by_turn;
+    for (Index j = 0; j < 3; ++j) {
+      values.col(j).segment<3>(3) += a.cross(Q.col(j));
+      values.col(3 + j).segment<3>(3) += a.cross(by_turn.col(j));
+    }
   }
 }
 
-Vector3d StiffSystem::response(const Row& row, const Vector3d& f) const {
-  const auto& [a, b, first, size, origin] = blocks_[row.block];
-  if (size == 3) return Upsilon_block_.block<3, 3>(first, first) * f;
-  if (size == 1) return {Upsilon_block_(first, first) * f.x(), 0.0, 0.0};
-  Eigen::Matrix<double, 6, 1> wrench = Eigen::Matrix<double, 6, 1>::Zero();
-  add_wrench(row, 0, f, wrench);
-  const Eigen::Matrix<double, 6, 1> acceleration = Upsilon_block_.block<6, 6>(first, first).lazyProduct(wrench);
-  return motion_of(row, 0, acceleration);
+Vector3d StiffSystem::response(const Row& of, const Row& by, const Vector3d& f) const {
+  const Block &to = blocks_[of.block], &from = blocks_[by.block];
+  if (to.size == 3 && from.size == 3) return Upsilon_block_.block<3, 3>(to.first, from.first) * f;
+  Eigen::Matrix<double, 6, 1> wrench = Eigen::Matrix<double, 6, 1>::Zero(), acceleration = wrench;
+  add_wrench(by, 0, f, wrench);
+  for (Index j = 0; j < from.size; ++j) {
+    const double* const column = Upsilon_block_.data() + (from.first + j) * Upsilon_block_.rows() + to.first;
+    for (Index i = 0; i < to.size; ++i) acceleration(i) += wrench(j) * column[i];
+  }
+  return motion_of(of, 0, acceleration);
 }
 
 Matrix3d StiffSystem::Upsilon(const Row& i, const Row& j) const {

@@ -127,8 +127,8 @@ class StiffSystem {
     const Eigen::Vector3d delta_dp = row.delta_dp + h * row.ddp_bar;
     return -row.K * (row.delta_p + h * delta_dp) - row.B * delta_dp;
   }
-  /// Υ_ii f: acceleration of a strand by a force of its own.
-  Eigen::Vector3d response(const Row& row, const Eigen::Vector3d& f) const;
+  /// Υ_ij f: acceleration of a strand by a force of another, or its own.
+  Eigen::Vector3d response(const Row& of, const Row& by, const Eigen::Vector3d& f) const;
   /// Υ between two strands, 3 × 3.
   Eigen::Matrix3d Upsilon(const Row& i, const Row& j) const;
 

@@ -7,10 +7,11 @@
 #include "exposim/expo/averages.hpp"
 #include "exposim/expo/detect.hpp"
 #include "exposim/expo/joint_terms.hpp"
+#include "exposim/expo/look_ahead.hpp"
+#include "exposim/expo/resolved_contacts.hpp"
 #include "exposim/expo/resolver.hpp"
 #include "exposim/expo/robot_update.hpp"
 #include "exposim/expo/system.hpp"
-#include "exposim/expo/velocity_ahead.hpp"
 #include "exposim/integrators/step_control.hpp"
 #include "exposim/robot/kinematics.hpp"
 #include "exposim/robot/mass_matrix.hpp"
@@ -27,12 +28,14 @@ struct ExpoScratch final : Scratch {
   StiffSystem system;
   ForceAverages averages;
   Resolver resolver;
-  VelocityAhead ahead;
+  LookAhead ahead;
   RobotUpdate update;
   Agreement agreement;
-  Eigen::VectorXd q_middle, v_middle, dq;
-  std::vector<std::size_t> slots;
-  std::vector<Followed> followed;
+  Eigen::VectorXd q_middle, v_middle, dv, acceleration;
+  Eigen::VectorXd way;    // of the step, as it is foreseen
+  Eigen::VectorXd dq;     // to where M and J are taken
+  bool changing = false;  // contacts, within the step
+  ResolvedContacts contacts;
   PartedStep parted;
   double turn_rate = 0.0;         // in the middle of a part
   std::size_t near = 0;           // strands that touch or may
@@ -44,55 +47,12 @@ namespace {
 
 ExpoScratch& scratch_of(Workspace& workspace) { return static_cast<ExpoScratch&>(*workspace.scratch); }
 
-/// The forces of the resolved step, or half step.
+/// The forces of the resolved step.
 void take_resolved_forces(ExpoScratch& scratch) {
   const StiffSystem& system = scratch.system;
   scratch.update.clear(system);
   for (std::size_t k = 0; k < system.rows().size(); ++k) {
     scratch.update.add(system, system.rows()[k], scratch.resolver.lam_bar(k), scratch.resolver.lam_bar2(k));
-  }
-}
-
-/// Which entry of the instant each strand has at the end of the step: an open contact that closed takes a free slot.
-void assign_slots(const World& world, ExpoScratch& scratch, State& next) {
-  scratch.slots.resize(scratch.system.rows().size());
-  for (std::size_t k = 0; k < scratch.slots.size(); ++k) {
-    const Strand& strand = scratch.strands.all()[k];
-    scratch.slots[k] = strand.index;
-    if (strand.index == Strand::kNone) continue;
-    Memory end = scratch.resolver.end(k);
-    const bool keeps = !world.has_free_slots() || end.active();  // else the slot is free again
-    end.surface = keeps ? strand.memory.surface : -1;
-    next.memory[strand.index] = end;
-  }
-  if (!world.has_free_slots()) return;
-  for (std::size_t k = 0; k < scratch.slots.size(); ++k) {
-    const Strand& strand = scratch.strands.all()[k];
-    if (strand.index != Strand::kNone || strand.point == Strand::kNone) continue;
-    Memory end = scratch.resolver.end(k);
-    if (!end.active()) continue;
-    const std::size_t slot = free_slot(world, next, strand.point);
-    if (slot == world.end_contact(strand.point)) continue;  // the commit counts it, and keeps the deepest
-    end.surface = strand.memory.surface;
-    next.memory[slot] = end;
-    scratch.slots[k] = slot;
-  }
-}
-
-/// What the resolved step leads to: memories, and forces and events where a contact has a place to report them.
-void take_resolved_contacts(const World& world, ExpoScratch& scratch, Step& step) {
-  assign_slots(world, scratch, step.next.state);
-  scratch.followed.assign(step.next.state.memory.size(), Followed{});
-  for (std::size_t k = 0; k < scratch.slots.size(); ++k) {
-    const std::size_t slot = scratch.slots[k];
-    if (slot == Strand::kNone) continue;
-    scratch.followed[slot] = {&scratch.strands.all()[k].motion, scratch.resolver.moved(k)};
-    step.lam.segment<3>(3 * static_cast<Eigen::Index>(slot)) += scratch.resolver.lam_bar(k);
-    step.lam2.segment<3>(3 * static_cast<Eigen::Index>(slot)) += scratch.resolver.lam_bar2(k);
-  }
-  for (const Event& event : scratch.resolver.events()) {
-    const std::size_t slot = scratch.slots[event.strand];
-    if (slot != Strand::kNone) step.events.push_back({event.t, slot, event.from, event.to});
   }
 }
 
@@ -106,6 +66,17 @@ void compare_free_accelerations(ExpoScratch& scratch) {
   for (std::size_t k = 0; k < scratch.ddp_bar.size(); ++k) {
     scratch.off = std::max(scratch.off, (scratch.system.rows()[k].ddp_bar - scratch.ddp_bar[k]).norm());
   }
+}
+
+/// Whether a step in which contacts were followed led so far from its foreseen way that what turns feels it.
+bool went_elsewhere(const Instant& now, const ExpoScratch& scratch, double dt) {
+  const std::vector<Event>& events = scratch.resolver.events();
+  const bool at_limit = std::any_of(events.begin(), events.end(), [&](const Event& event) {
+    return scratch.strands.all()[event.strand].rows == Rows::kCoordinate;
+  });
+  const double off = (scratch.update.way() - scratch.way).cwiseAbs().maxCoeff() / dt;
+  return std::max(now.turn_rate, scratch.turn_rate) * off >
+         (at_limit ? thresholds::kUnforeseenAtLimit : thresholds::kUnforeseen);
 }
 
 bool slips(const StrandList& strands) {
@@ -176,7 +147,7 @@ void Expo::take_once(const World& world, Workspace& workspace, const Instant& no
   }
   step.parts.redone = again;
   const double turn_rate = std::max(now.turn_rate, scratch.turn_rate);
-  finish(world, workspace, now, changing ? &scratch.followed : nullptr, dt, step);
+  finish(world, workspace, now, changing ? &scratch.contacts.followed() : nullptr, dt, step);
   step.motors.clear(world.robot().nv());
   if (!step.diverged) scratch.joints.end(step.motors, step.next.state);
   step.parts.turn = dt * std::max(turn_rate, step.diverged ? 0.0 : step.next.turn_rate);
@@ -196,40 +167,41 @@ bool Expo::move(const World& world, Workspace& workspace, const Instant& now, co
     const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
     update_terms_for(workspace, state, input, dt);
   }
+  scratch.off = 0.0;
   // What slips from the start, or is about to, is followed in any case: the closed form has nothing to say of it.
-  bool changing = slips(scratch.strands);
-  if (!changing && options_.order == 2) changing = !predict_middle(workspace, state, input, dt);
-  if (!changing) {
+  bool& changing = scratch.changing;
+  changing = options_.order == 2 ? look_ahead(world, workspace, state, input, dt) : slips(scratch.strands);
+  bool averaged = !changing;  // with the present terms, for which the look ahead found all to hold
+  if (averaged) {
     const Profiler::Scope scope(workspace.profiler, Stage::kKernel);
     if (system.active() > 0) scratch.averages.compute(system, dt);
     changing = may_change(system, scratch.strands, scratch.averages, dt);
   }
   if (changing) {
-    scratch.off = 0.0;
     if (options_.order == 2) {
-      predict_changing_middle(world, workspace, now, input, dt);
+      if (averaged) follow_drives(world, workspace, input);
       scratch.turn_rate = fastest_turn(workspace.robot);
     }
-    const Profiler::Scope scope(workspace.profiler, Stage::kKernel);
-    const double tolerance = options_.micro_tolerance + thresholds::kShareOfFreezing * scratch.off;
-    scratch.resolver.resolve(system, scratch.strands, dt,
-                             {static_cast<double>(options_.micro_steps), dt * tolerance, thresholds::kCutsPerEvent});
+    changing = follow(workspace, state, dt, step);
+    if (changing && options_.order == 2 && went_elsewhere(now, scratch, dt)) {
+      scratch.way = scratch.update.way();
+      take_middle_of_way(world, workspace, state, input, dt);
+      changing = follow(workspace, state, dt, step);
+      averaged = false;
+    }
     step.transitions = scratch.resolver.info();
-    scratch.joints.take_followed(scratch.resolver);
-    changing = !scratch.resolver.unchanged() || scratch.strands.all().size() > scratch.near;
-    if (!changing && system.active() > 0) scratch.averages.compute(system, dt);  // exact, with the latest terms
+    if (!changing && !averaged && system.active() > 0) scratch.averages.compute(system, dt);
   }
-  if (!changing && system.active() > 0) step.kernel = scratch.averages.info();
   const Profiler::Scope scope(workspace.profiler, Stage::kIntegration);
   if (changing) {
-    take_resolved_forces(scratch);
-    take_resolved_contacts(world, scratch, step);
+    scratch.contacts.take(world, scratch.strands, scratch.resolver, step);
   } else {
+    if (system.active() > 0) step.kernel = scratch.averages.info();
     take_averages(scratch, step);
+    scratch.update.apply(workspace.robot, system, state, dt, step.next.state.q, step.next.state.v, &scratch.joints);
   }
-  scratch.update.apply(workspace.robot, system, state, dt, step.next.state.q, step.next.state.v, &scratch.joints);
   if (!changing && options_.order == 2 && now.turn_rate * dt > thresholds::kSlowTurn) {
-    repeat_at_the_mean_velocity(workspace, state, input, dt, step);
+    repeat_at_the_mean_velocity(workspace, state, input, dt, averaged, step);
   }
   if (changing) {
     scratch.agreement.aim_at(scratch.resolver, system.rows().size());
@@ -253,59 +225,91 @@ void Expo::update_terms_for(Workspace& workspace, const State& state, const Inpu
   scratch.system.update(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches}, !middle);
 }
 
-bool Expo::predict_middle(Workspace& workspace, const State& state, const Input& input, double dt) const {
-  const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
+bool Expo::look_ahead(const World& world, Workspace& workspace, const State& state, const Input& input,
+                      double dt) const {
   ExpoScratch& scratch = scratch_of(workspace);
-  if (!scratch.ahead.predict(workspace.robot, scratch.system, scratch.strands, state.v, 0.5 * dt, scratch.v_middle)) {
-    return false;
+  {
+    const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
+    scratch.changing = !scratch.ahead.look(workspace.robot, scratch.system, scratch.strands, dt, scratch.acceleration);
+    scratch.way = dt * (state.v + 0.5 * dt * scratch.acceleration);
+    scratch.joints.displace(scratch.acceleration, scratch.way);
   }
-  update_bias(workspace.robot, scratch.q_middle, scratch.v_middle);
-  scratch.system.update_bias(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches});
-  return true;
+  take_middle_of_way(world, workspace, state, input, dt);
+  return scratch.changing;
 }
 
-void Expo::predict_changing_middle(const World& world, Workspace& workspace, const Instant& now, const Input& input,
-                                   double dt) const {
-  ExpoScratch& scratch = scratch_of(workspace);
-  const State& state = now.state;
-  StiffSystem& system = scratch.system;
-  {
-    const Profiler::Scope scope(workspace.profiler, Stage::kKernel);
-    const bool fast = now.turn_rate * dt > thresholds::kSlowTurn;
-    const double tolerance = fast ? thresholds::kLessRoughTolerance : thresholds::kRoughTolerance;
-    scratch.resolver.resolve(system, scratch.strands, dt, {1.0, dt * tolerance, 0});
-    take_resolved_forces(scratch);
-    scratch.update.way(workspace.robot, system, state, dt, scratch.joints, scratch.dq);
-  }
+void Expo::take_middle_of_way(const World& world, Workspace& workspace, const State& state, const Input& input,
+                              double dt) const {
   const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
-  scratch.v_middle = scratch.dq / dt;  // at half the time it would be that before an impact, or that after it
+  ExpoScratch& scratch = scratch_of(workspace);
+  StiffSystem& system = scratch.system;
+  RobotData& robot = workspace.robot;
+  scratch.v_middle = scratch.way / dt;  // at half the time it would be that before an impact, or that after it
   remember_free_accelerations(scratch);
-  const bool elsewhere = 0.5 * (scratch.dq - dt * state.v).cwiseAbs().maxCoeff() > thresholds::kFarMiddle;
+  const bool elsewhere =
+      scratch.changing && (0.5 * scratch.way - scratch.dq).cwiseAbs().maxCoeff() > thresholds::kFarMiddle;
   if (elsewhere) {
-    scratch.dq *= 0.5;
-    integrate(workspace.robot.robot(), state.q, scratch.dq, scratch.q_middle);
-    update_terms(workspace.robot, scratch.q_middle, scratch.v_middle);
+    scratch.dq = 0.5 * scratch.way;
+    integrate(robot.robot(), state.q, scratch.dq, scratch.q_middle);
+    update_terms(robot, scratch.q_middle, scratch.v_middle);
   } else {
-    update_bias(workspace.robot, scratch.q_middle, scratch.v_middle);
+    update_bias(robot, scratch.q_middle, scratch.v_middle);
   }
-  const bool followed = scratch.joints.follow(world, system, scratch.strands);
-  if (elsewhere || followed) {
-    scratch.joints.fit(workspace.robot);
-    system.update(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches}, false);
+  const bool drives = scratch.changing && scratch.strands.all().size() == scratch.near &&
+                      scratch.joints.follow(world, system, scratch.strands);
+  if (elsewhere || drives) {
+    scratch.joints.fit(robot);
+    system.update(robot, scratch.strands, {scratch.joints.force(), input.wrenches}, false);
   } else {
-    system.update_bias(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches});
+    system.update_bias(robot, scratch.strands, {scratch.joints.force(), input.wrenches});
   }
   compare_free_accelerations(scratch);
 }
 
+bool Expo::follow(Workspace& workspace, const State& state, double dt, Step& step) const {
+  ExpoScratch& scratch = scratch_of(workspace);
+  {
+    const Profiler::Scope scope(workspace.profiler, Stage::kKernel);
+    const double tolerance = options_.micro_tolerance + thresholds::kShareOfFreezing * scratch.off;
+    scratch.resolver.resolve(scratch.system, scratch.strands, dt,
+                             {static_cast<double>(options_.micro_steps), dt * tolerance, thresholds::kCutsPerEvent});
+  }
+  const Profiler::Scope scope(workspace.profiler, Stage::kIntegration);
+  scratch.joints.take_followed(scratch.resolver);
+  if (scratch.resolver.unchanged() && scratch.strands.all().size() == scratch.near) return false;
+  take_resolved_forces(scratch);
+  scratch.update.apply(workspace.robot, scratch.system, state, dt, step.next.state.q, step.next.state.v,
+                       &scratch.joints);
+  return true;
+}
+
+void Expo::follow_drives(const World& world, Workspace& workspace, const Input& input) const {
+  const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
+  ExpoScratch& scratch = scratch_of(workspace);
+  if (!scratch.joints.follow(world, scratch.system, scratch.strands)) return;
+  scratch.joints.fit(workspace.robot);
+  scratch.system.update(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches}, false);
+}
+
 void Expo::repeat_at_the_mean_velocity(Workspace& workspace, const State& state, const Input& input, double dt,
-                                       Step& step) const {
+                                       bool all_held, Step& step) const {
   ExpoScratch& scratch = scratch_of(workspace);
   for (int k = 0; k < thresholds::kRepetitions; ++k) {
-    scratch.v_middle = 0.5 * (state.v + step.next.state.v);
+    scratch.dv = 0.5 * (state.v + step.next.state.v) - scratch.v_middle;
+    const bool same = scratch.dv.cwiseAbs().maxCoeff() <= thresholds::kSameVelocity * state.v.cwiseAbs().maxCoeff();
+    if (same && scratch.system.active() > 0) return;
+    scratch.v_middle += scratch.dv;
+    remember_free_accelerations(scratch);
     update_bias(workspace.robot, scratch.q_middle, scratch.v_middle);
     scratch.system.update_bias(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches});
-    if (scratch.system.active() > 0) scratch.averages.compute(scratch.system, dt);
+    if (scratch.system.active() > 0) {
+      if (all_held) {
+        scratch.ahead.respond(scratch.system, scratch.ddp_bar);
+        for (std::size_t i = 0; i < scratch.system.active(); ++i) scratch.averages.add(i, scratch.ahead.response(i));
+      } else {
+        scratch.averages.compute(scratch.system, dt);
+      }
+    }
     take_averages(scratch, step);
     scratch.update.apply(workspace.robot, scratch.system, state, dt, step.next.state.q, step.next.state.v,
                          &scratch.joints);

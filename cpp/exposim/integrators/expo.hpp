@@ -40,16 +40,21 @@ class Expo final : public Integrator {
             Step& step) const;
   /// Terms of the dynamics with the velocity of the start: where that is, or, for order 2, half a step ahead.
   void update_terms_for(Workspace& workspace, const State& state, const Input& input, double dt) const;
-  /// Takes what depends on velocity at an estimate of that in the middle, by VelocityAhead.
-  /// @return false, and nothing is changed, if by that estimate a strand has left its mode there.
-  bool predict_middle(Workspace& workspace, const State& state, const Input& input, double dt) const;
-  /// The same where contacts change: at the mean velocity of a step in which they are followed roughly; there M and J
-  /// too, if that leads far from where they were taken. From here on fast drives are followed with them.
-  void predict_changing_middle(const World& world, Workspace& workspace, const Instant& now, const Input& input,
-                               double dt) const;
+  /// Looks ahead, and takes what depends on velocity at the mean velocity of the step; where contacts change, there M
+  /// and J too, if that leads far from where they were taken.
+  /// @return whether contacts change, by this estimate.
+  bool look_ahead(const World& world, Workspace& workspace, const State& state, const Input& input, double dt) const;
+  /// The same for the way that the step is known to take.
+  void take_middle_of_way(const World& world, Workspace& workspace, const State& state, const Input& input,
+                          double dt) const;
+  /// Follows contacts, and moves q and v. @return whether any changed; otherwise nothing is moved.
+  bool follow(Workspace& workspace, const State& state, double dt, Step& step) const;
+  /// Lets drives that react within the step be followed with contacts that turned out to change.
+  void follow_drives(const World& world, Workspace& workspace, const Input& input) const;
   /// Takes what depends on velocity at (v + v⁺)/2: the implicit midpoint, which keeps the energy of what spins freely.
+  /// @param all_held the last look ahead found all strands to hold, and knows how they respond.
   void repeat_at_the_mean_velocity(Workspace& workspace, const State& state, const Input& input, double dt,
-                                   Step& step) const;
+                                   bool all_held, Step& step) const;
 
   Options options_;
 };

@@ -1,0 +1,47 @@
+#include "exposim/expo/resolved_contacts.hpp"
+
+namespace exposim {
+
+void ResolvedContacts::assign_slots(const World& world, const StrandList& strands, const Resolver& resolver,
+                                    State& next) {
+  slots_.resize(strands.all().size());
+  for (std::size_t k = 0; k < slots_.size(); ++k) {
+    const Strand& strand = strands.all()[k];
+    slots_[k] = strand.index;
+    if (strand.index == Strand::kNone) continue;
+    Memory end = resolver.end(k);
+    const bool keeps = !world.has_free_slots() || end.active();  // else the slot is free again
+    end.surface = keeps ? strand.memory.surface : -1;
+    next.memory[strand.index] = end;
+  }
+  if (!world.has_free_slots()) return;
+  for (std::size_t k = 0; k < slots_.size(); ++k) {
+    const Strand& strand = strands.all()[k];
+    if (strand.index != Strand::kNone || strand.point == Strand::kNone) continue;
+    Memory end = resolver.end(k);
+    if (!end.active()) continue;
+    const std::size_t slot = free_slot(world, next, strand.point);
+    if (slot == world.end_contact(strand.point)) continue;  // the commit counts it, and keeps the deepest
+    end.surface = strand.memory.surface;
+    next.memory[slot] = end;
+    slots_[k] = slot;
+  }
+}
+
+void ResolvedContacts::take(const World& world, const StrandList& strands, const Resolver& resolver, Step& step) {
+  assign_slots(world, strands, resolver, step.next.state);
+  followed_.assign(step.next.state.memory.size(), Followed{});
+  for (std::size_t k = 0; k < slots_.size(); ++k) {
+    if (slots_[k] == Strand::kNone) continue;
+    const auto first = 3 * static_cast<Eigen::Index>(slots_[k]);
+    followed_[slots_[k]] = {&strands.all()[k].motion, resolver.moved(k)};
+    step.lam.segment<3>(first) += resolver.lam_bar(k);
+    step.lam2.segment<3>(first) += resolver.lam_bar2(k);
+  }
+  for (const Event& event : resolver.events()) {
+    const std::size_t slot = slots_[event.strand];
+    if (slot != Strand::kNone) step.events.push_back({event.t, slot, event.from, event.to});
+  }
+}
+
+}  // namespace exposim
