@@ -23,7 +23,9 @@ UNFORESEEN = 25.0  # difference of the mean velocities, times the fastest turnin
 SLOW_TURN, REPETITIONS = 0.05, 2  # beyond so many radians a step, velocity-dependent terms are those of the mean
 SAME_MEAN = 1e-3  # of the largest velocity: the mean has been found
 LARGEST_ACCELERATION = 1500.0  # of an open contact that could land [m/s²]
-DISAGREEMENTS = 1e-3, 1e-2, 1e-2  # of robot and contact space, as forces, that are let be; of the largest average
+DISAGREEMENTS = 1e-3, 1e-2  # of robot and contact space, as forces, that are let be; of the largest average
+DISAGREEMENT_RATE = 1.0  # of it in a step, between these two [1/s]
+AGREEMENTS = 3  # at most
 LARGE_DISAGREEMENT = 0.1  # after which they are looked at again
 
 
@@ -117,7 +119,8 @@ class OracleSimulator(ReferenceSimulator):
         self.q, self.v = q_next, v_next
         self.t += dt
         self._update_kinematics()
-        for let_be in DISAGREEMENTS:
+        least, most = DISAGREEMENTS
+        for let_be in [np.clip(DISAGREEMENT_RATE * dt, least, most), *[most] * (AGREEMENTS - 1)]:
             if not self._agree(terms, p_start, dp_start, followed, let_be):
                 break
         if followed.changed:

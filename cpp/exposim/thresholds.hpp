@@ -28,10 +28,10 @@ constexpr double kMaxAcceleration = 1500.0;
 constexpr double kMoreAcceleration = 16.0, kAnyAcceleration = 1e12;
 /// Error of an average force relative to the largest, where a kernel is chosen by it.
 constexpr double kKernelTolerance = 1e-8;
-/// Where robot and contact space differ at the end of a step by more than this share of the forces, they are made to
-/// agree, and again where more is left than that, which is worth a look if it was more than a last share before; in so
-/// many iterations at most.
-constexpr double kDisagreement = 1e-3, kDisagreementLeft = 1e-2, kWorthAnotherLook = 0.1;
+/// Where robot and contact space differ at the end of a step by more than this share of the forces, or this rate [1/s]
+/// times its length, but no more than a second share, they are made to agree; and again where more than that is left,
+/// which is worth a look if it was more than a last share before, in so many iterations at most.
+constexpr double kDisagreement = 1e-3, kDisagreementRate = 1.0, kDisagreementLeft = 1e-2, kWorthAnotherLook = 0.1;
 constexpr int kMostAgreements = 3;
 
 // Steps in which something turns fast (options of Expo).

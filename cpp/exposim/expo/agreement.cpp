@@ -53,7 +53,9 @@ void Agreement::restore(const World& world, RobotData& data, const StiffSystem& 
                         double largest, double dt, State& next) {
   if (targets_.empty()) return;
   for (int attempt = 0; attempt < thresholds::kMostAgreements; ++attempt) {
-    const double share = attempt == 0 ? thresholds::kDisagreement : thresholds::kDisagreementLeft;
+    const double share = attempt == 0 ? std::clamp(thresholds::kDisagreementRate * dt, thresholds::kDisagreement,
+                                                   thresholds::kDisagreementLeft)
+                                      : thresholds::kDisagreementLeft;
     const double read = compare(world, data, system, strands, dt, next);
     if (!(read > share * largest)) return;
 
