@@ -17,7 +17,7 @@ from contact_space import BILATERAL, IDLE, OPEN, SLIPPING, STICKING, Element, Re
 from reference import Array, Contact, ReferenceSimulator, Wrench, integrate_linear_system
 
 MICRO_STEPS, MICRO_TOLERANCE = 2, 0.01  # at least so many; error of the mean acceleration that each may make [m/s²]
-SHARE_OF_FREEZING = 0.3  # beside it, of the change of p̈̄
+SHARE_OF_FREEZING, SHARE_OF_TURN = 0.3, 6.0  # beside it, of the change of p̈̄; at most so much of the angle of a step
 FAR_MIDDLE = 8e-3  # from where M, J and Υ were taken [rad, m]
 UNFORESEEN = 25.0  # difference of the mean velocities, times the fastest turning: beyond, it is followed again [rad/s²]
 SLOW_TURN, REPETITIONS = 0.05, 2  # beyond so many radians a step, velocity-dependent terms are those of the mean
@@ -228,13 +228,14 @@ class OracleSimulator(ReferenceSimulator):
     def _follow(self, terms: Terms, frozen: float = 0.0) -> Resolved:
         """Of the contacts that are closed or could close within the step; the others stay as they are."""
         near, rows, elements = self._near()
+        share = min(SHARE_OF_FREEZING, SHARE_OF_TURN * self.dt * self._turn_rate(self.q, self.v))
         found = resolve(
             terms.Upsilon[np.ix_(rows, rows)],
             terms.ddp_bar[rows],
             elements,
             self.dt,
             MICRO_STEPS,
-            (MICRO_TOLERANCE + SHARE_OF_FREEZING * frozen) * self.dt,
+            (MICRO_TOLERANCE + share * frozen) * self.dt,
         )
         modes = self.modes
         for i, mode in zip(near, found.modes, strict=True):

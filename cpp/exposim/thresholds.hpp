@@ -10,8 +10,9 @@ namespace thresholds {
 /// Micro-steps that follow contacts through a step, at least.
 constexpr int kMicroSteps = 2;
 /// Error of the mean acceleration that a micro-step may make [m/s²]; beside it, this share of what the acceleration
-/// without stiff forces changes by within the step, since that is frozen anyway.
-constexpr double kMicroTolerance = 0.01, kShareOfFreezing = 0.3;
+/// without stiff forces changes by within the step, since that is frozen anyway: or a share that goes with the angle by
+/// which bodies turn in it, if that is less.
+constexpr double kMicroTolerance = 0.01, kShareOfFreezing = 0.3, kShareOfTurn = 6.0;
 /// How often micro-steps are halved at most; the share of their tolerance below which the next is twice as long.
 constexpr int kMostRungs = 8;
 constexpr double kUpwards = 0.1;
@@ -89,7 +90,7 @@ constexpr double kMostOfStage = 0.5;
 /// A stretch is on the friction cone if it is shorter by less than this share.
 constexpr double kOnCone = 1e-9;
 /// How often a contact that springs back gives way in a step, before it is taken to do so all the time.
-constexpr int kCutsPerStep = 8;
+constexpr int kCutsPerStep = 4;
 /// Sliding velocities below this [m/s] have no direction.
 constexpr double kNoSpeed = 1e-9;
 /// Slower ones [m/s] turn as if they were this fast: Coulomb friction has no derivative at rest.

@@ -182,11 +182,11 @@ bool Expo::move(const World& world, Workspace& workspace, const Instant& now, co
       if (averaged) follow_drives(world, workspace, input);
       scratch.turn_rate = fastest_turn(workspace.robot);
     }
-    changing = follow(workspace, state, dt, step);
+    changing = follow(workspace, now, dt, step);
     if (changing && options_.order == 2 && went_elsewhere(now, scratch, dt)) {
       scratch.way = scratch.update.way();
       take_middle_of_way(world, workspace, state, input, dt);
-      changing = follow(workspace, state, dt, step);
+      changing = follow(workspace, now, dt, step);
       averaged = false;
     }
     step.transitions = scratch.resolver.info();
@@ -266,11 +266,13 @@ void Expo::take_middle_of_way(const World& world, Workspace& workspace, const St
   compare_free_accelerations(scratch);
 }
 
-bool Expo::follow(Workspace& workspace, const State& state, double dt, Step& step) const {
+bool Expo::follow(Workspace& workspace, const Instant& now, double dt, Step& step) const {
   ExpoScratch& scratch = scratch_of(workspace);
   {
     const Profiler::Scope scope(workspace.profiler, Stage::kKernel);
-    const double tolerance = options_.micro_tolerance + thresholds::kShareOfFreezing * scratch.off;
+    // What turns little within the step hardly feels that terms are frozen at the mean of its velocities.
+    const double share = std::min(thresholds::kShareOfFreezing, thresholds::kShareOfTurn * dt * now.turn_rate);
+    const double tolerance = options_.micro_tolerance + share * scratch.off;
     scratch.resolver.resolve(scratch.system, scratch.strands, dt,
                              {static_cast<double>(options_.micro_steps), dt * tolerance, thresholds::kCutsPerEvent});
   }
@@ -278,7 +280,7 @@ bool Expo::follow(Workspace& workspace, const State& state, double dt, Step& ste
   scratch.joints.take_followed(scratch.resolver);
   if (scratch.resolver.unchanged() && scratch.strands.all().size() == scratch.near) return false;
   take_resolved_forces(scratch);
-  scratch.update.apply(workspace.robot, scratch.system, state, dt, step.next.state.q, step.next.state.v,
+  scratch.update.apply(workspace.robot, scratch.system, now.state, dt, step.next.state.q, step.next.state.v,
                        &scratch.joints);
   return true;
 }

@@ -48,7 +48,7 @@ class Expo final : public Integrator {
   void take_middle_of_way(const World& world, Workspace& workspace, const State& state, const Input& input,
                           double dt) const;
   /// Follows contacts, and moves q and v. @return whether any changed; otherwise nothing is moved.
-  bool follow(Workspace& workspace, const State& state, double dt, Step& step) const;
+  bool follow(Workspace& workspace, const Instant& now, double dt, Step& step) const;
   /// Lets drives that react within the step be followed with contacts that turned out to change.
   void follow_drives(const World& world, Workspace& workspace, const Input& input) const;
   /// Takes what depends on velocity at (v + v⁺)/2: the implicit midpoint, which keeps the energy of what spins freely.
