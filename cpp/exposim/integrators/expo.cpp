@@ -255,15 +255,16 @@ void Expo::take_middle_of_way(const World& world, Workspace& workspace, const St
   } else {
     update_bias(robot, scratch.q_middle, scratch.v_middle);
   }
+  const StiffSystem::Forces forces{scratch.joints.force(), input.wrenches};
   const bool drives = scratch.changing && scratch.strands.all().size() == scratch.near &&
                       scratch.joints.follow(world, system, scratch.strands);
+  if (!elsewhere || drives) system.update_bias(robot, scratch.strands, forces);
+  if (drives) compare_free_accelerations(scratch);  // before they are taken out of these
   if (elsewhere || drives) {
     scratch.joints.fit(robot);
-    system.update(robot, scratch.strands, {scratch.joints.force(), input.wrenches}, false);
-  } else {
-    system.update_bias(robot, scratch.strands, {scratch.joints.force(), input.wrenches});
+    system.update(robot, scratch.strands, forces, false);
   }
-  compare_free_accelerations(scratch);
+  if (!drives) compare_free_accelerations(scratch);
 }
 
 bool Expo::follow(Workspace& workspace, const Instant& now, double dt, Step& step) const {
