@@ -16,8 +16,8 @@ namespace exposim {
 ///   holds    −K (Δp + δΔṗ + δ²a) − B (Δṗ + δa)
 ///   slides   the same along n; across it −η (ṗ + δa), η = μλ_n/‖ṗ_t‖: friction as a damper
 ///   drags    the same along n; across it the most that friction holds
-///   closes   −K (φ + dt φ̇ + dt²/2 n·a) along n, so that it is on the surface in the end; across it like one that
-///   slides
+///   closes   with r of the step left, ρ = r/2: −(r/dt)² (B + ρK) (φ̇ + ρ n·p̈̄) − ρ (B + ρK) n·Υλ along n;
+///            across it like one that slides
 ///
 /// A first stage has λ_n of the start in η; a second one is taken where that shows something to change: strands that
 /// let go or do not hold, open ones that close, η.

@@ -190,7 +190,10 @@ bool Expo::move(const World& world, Workspace& workspace, const Instant& now, co
       averaged = false;
     }
     step.transitions = scratch.resolver.info();
-    if (!changing && !averaged && system.active() > 0) scratch.averages.compute(system, dt);
+    if (!changing && !averaged && system.active() > 0) {
+      const Profiler::Scope scope(workspace.profiler, Stage::kKernel);
+      scratch.averages.compute(system, dt);
+    }
   }
   const Profiler::Scope scope(workspace.profiler, Stage::kIntegration);
   if (changing) {

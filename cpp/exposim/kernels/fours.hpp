@@ -8,7 +8,11 @@
 // multiples of four.
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__)
+#if __GNUC__ >= 12
 #define EXPOSIM_FOR_EACH_MACHINE __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
+#define EXPOSIM_FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
+#endif
 #else
 #define EXPOSIM_FOR_EACH_MACHINE
 #endif

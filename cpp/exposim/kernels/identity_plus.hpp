@@ -22,6 +22,10 @@ struct DiagonalBlock {
 /// little. No allocation once it has been as large.
 class IdentityPlus {
  public:
+  IdentityPlus() = default;
+  IdentityPlus(const IdentityPlus&) = delete;  // it points into itself
+  IdentityPlus& operator=(const IdentityPlus&) = delete;
+
   /// Takes A: some rows and columns of a matrix.
   void load(const Eigen::MatrixXd& whole, const std::vector<Eigen::Index>& rows);
   /// @param B blocks that are left out are zero.

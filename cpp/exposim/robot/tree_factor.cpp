@@ -29,6 +29,8 @@ void TreeFactor::factor(const std::vector<double>& M, const Eigen::VectorXd& add
   factor_packed();
 }
 
+namespace {
+
 EXPOSIM_FOR_EACH_MACHINE
 void factor_columns(const TreeColumn* columns, std::size_t count, const int* all_above, double* packed,
                     double* inverse_D, double* inverse_root_D) {
@@ -44,6 +46,8 @@ void factor_columns(const TreeColumn* columns, std::size_t count, const int* all
     inverse_root_D[k] = __builtin_sqrt(inverse);
   }
 }
+
+}  // namespace
 
 void TreeFactor::factor_packed() {
   factor_columns(columns_.data(), columns_.size(), above_.data(), packed_.data(), inverse_D_.data(),
