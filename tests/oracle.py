@@ -13,7 +13,8 @@ import numpy as np
 import pinocchio as pin
 from scipy.linalg import block_diag, expm
 
-from contact_space import BILATERAL, IDLE, OPEN, SLIPPING, STICKING, Element, Resolved, look_ahead, resolve
+from contact_space import BILATERAL, IDLE, OPEN, SLIPPING, STICKING, Element, Resolved, resolve
+from look_ahead import look_ahead
 from reference import Array, Contact, ReferenceSimulator, Wrench, integrate_linear_system
 
 MICRO_STEPS, MICRO_TOLERANCE = 2, 0.01  # at least so many; error of the mean acceleration that each may make [m/s²]
