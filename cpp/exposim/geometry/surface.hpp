@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <limits>
 
 namespace exposim {
 
@@ -11,15 +12,23 @@ struct Touch {
   Eigen::Matrix3d curvature;  ///< ∇²φ [1/m]; zero where the surface is flat
 };
 
+/// A ball around something.
+struct Ball {
+  Eigen::Vector3d centre;
+  double radius;  ///< [m]; infinite around what has no end
+};
+
 /// A surface that points can touch, from either side.
 class Surface {
  public:
   virtual ~Surface() = default;
-  /// φ alone, for those who only ask what is near.
+  /// φ alone, for those who only ask what is near; far away, perhaps only a positive number that it is not below.
   virtual double distance(const Eigen::Vector3d& p) const = 0;
   virtual Touch query(const Eigen::Vector3d& p) const = 0;
   /// Whether n is the same everywhere.
   virtual bool is_flat() const { return false; }
+  /// Holds all points with φ ≤ 0.
+  virtual Ball bounds() const { return {Eigen::Vector3d::Zero(), std::numeric_limits<double>::infinity()}; }
 };
 
 }  // namespace exposim
