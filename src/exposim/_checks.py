@@ -54,6 +54,11 @@ def number(name: str, value: Any, unit: str, *, above: float | None = None, leas
     return result
 
 
+def optional(name: str, value: Any, unit: str, **bound: float) -> float | None:
+    """A finite float within a bound of :func:`number`, or None."""
+    return None if value is None else number(name, value, f"{unit}, or None", **bound)
+
+
 def positive(name: str, value: Any, unit: str) -> float:
     """A float above zero, which may be infinite."""
     wanted = f"a number above 0 {unit}"

@@ -114,3 +114,12 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
     by_lower_case = {choice.lower(): choice for choice in choices}
     closest = importlib.import_module("difflib").get_close_matches(word.lower(), by_lower_case, n=1, cutoff=0.5)
     return f"; did you mean {by_lower_case[closest[0]]!r}?" if closest else ""
+
+
+def reason(error: Exception) -> str:
+    """What Pinocchio or Coal says, less where in its source it says it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if any(line.startswith("message:") for line in lines):
+        start = next(i for i, line in enumerate(lines) if line.startswith("message:"))
+        lines = [lines[start].removeprefix("message:").strip(), *lines[start + 1 :]]
+    return next(filter(None, lines), type(error).__name__)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,9 +27,14 @@ class Surface:
     ``material`` (a class attribute will do). The normal must be defined wherever contact points come. They are called
     from the core for every contact point, once or twice in every step: some seventy microseconds a point, where a
     surface of the core takes ten nanoseconds.
+
+    Attributes:
+        material: Of the contact.
+        frame: Of the robot that carries it, by name; ``None``: it is part of the world.
     """
 
     material: Material = Material()
+    frame: str | None = None  # of the robot which carries it; None: the world
 
     def distance(self, p: Array) -> Array:
         """Signed distance of points [m], negative inside: (n, 3) to (n,). Smooth, of slope one near the surface."""
@@ -39,8 +47,13 @@ class Surface:
             raise InvalidArgument(f"{type(self).__name__} has no method normal; give it one, of (n, 3) points")
 
     def _build(self) -> _core.Surface:
+        name = type(self).__name__
         if not isinstance(self.material, Material):
-            raise InvalidArgument(f"material of {type(self).__name__} is {self.material!r}; give an exposim.Material")
+            raise InvalidArgument(
+                f"material of {name} is {self.material!r}; give an exposim.Material, for example exposim.Material()"
+            )
+        if self.frame is not None and not (isinstance(self.frame, str) and self.frame):
+            raise InvalidArgument(f"frame of {name} is {self.frame!r}; give the name of a frame of the robot, or None")
         somewhere = np.array([[0.137, -0.213, 0.171], [1.31, 0.77, -0.59]])  # where no shape is likely to be special
         self._checked_distance(somewhere)
         self._checked_normal(somewhere)
@@ -56,12 +69,40 @@ class Surface:
         return n
 
     def _checked(self, what: str, value: Any, shape: tuple[int, ...]) -> Array:
-        array = np.asarray(value, dtype=float)
-        if array.shape != shape or not np.isfinite(array).all():
+        array = value if isinstance(value, np.ndarray) and value.dtype == np.float64 else _numbers(value)
+        if array is None or array.shape != shape or not np.isfinite(array).all():
             raise InvalidArgument(
                 f"{type(self).__name__}.{what} returned {value!r} for {shape[0]} points; give {shape} finite numbers"
             )
         return array
+
+
+class CoreSurface(Surface):
+    """Base of surfaces that the core has: made there at first use, and shared by all who ask."""
+
+    @cached_property
+    def _made(self) -> _core.Surface:
+        raise NotImplementedError
+
+    def distance(self, p: Array) -> Array:
+        """Signed distance of points [m], negative inside: (n, 3) to (n,)."""
+        return self._made.distances(_points(p))
+
+    def normal(self, p: Array) -> Array:
+        """Gradient of the distance at points, of unit length, pointing out: (n, 3) to (n, 3)."""
+        return self._made.normals(_points(p))
+
+    def _build(self) -> _core.Surface:
+        return self._made
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_made"}  # which another process makes
+
+    def _check_material_and_frame(self) -> None:
+        if not isinstance(self.material, Material):
+            raise InvalidArgument(f"material is {self.material!r}; give an exposim.Material")
+        if self.frame is not None and not (isinstance(self.frame, str) and self.frame):
+            raise InvalidArgument(f"frame is {self.frame!r}; give the name of a frame of the robot, or None: the world")
 
 
 @dataclass(frozen=True)
@@ -123,6 +164,30 @@ class NamedSurface(Surface):
             f"the surface {self.name!r} was written in Python, and a file has its name alone; give the scenario that "
             f"has the surface itself"
         )
+
+
+def _numbers(value: Any) -> Array | None:
+    """As an array; ``None`` where they are none."""
+    try:
+        return _checks.as_array("", value)
+    except InvalidArgument:
+        return None
+
+
+def _points(p: Any) -> Array:
+    array = _checks.as_array("p", p, "points, (n, 3) [m]")
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise InvalidArgument(f"p has shape {array.shape}; give points, (n, 3) [m]")
+    return _checks.finite("p", array)
+
+
+def altered(surface: Surface, name: str, value: Any) -> Surface:
+    """The same surface with another ``material`` or ``frame``; also one of somebody's own."""
+    if dataclasses.is_dataclass(surface) and any(each.name == name for each in dataclasses.fields(surface)):
+        return dataclasses.replace(surface, **{name: value})
+    other = copy.copy(surface)
+    object.__setattr__(other, name, value)  # also of a frozen one
+    return other
 
 
 def surfaces_of(ground: Surface | Iterable[Surface] | None) -> tuple[Surface, ...]:
