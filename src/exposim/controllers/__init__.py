@@ -3,5 +3,6 @@
 from exposim.controllers.inverse_dynamics import InverseDynamics
 from exposim.controllers.linear_feedback import LinearFeedback, Reference
 from exposim.controllers.pd import PD
+from exposim.controllers.together import Together
 
-__all__ = ["PD", "InverseDynamics", "LinearFeedback", "Reference"]
+__all__ = ["PD", "InverseDynamics", "LinearFeedback", "Reference", "Together"]

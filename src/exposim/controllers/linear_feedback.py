@@ -17,6 +17,7 @@ from exposim._checks import Array
 from exposim._npz import Archive
 from exposim._writing import writing
 from exposim.errors import InvalidArgument, UnknownFile, UnreadableFile
+from exposim.robots.models import free_bases
 from exposim.robots.robot import Robot
 from exposim.simulation.state import State
 
@@ -178,8 +179,9 @@ class LinearFeedback:
         self._times: list[float] = reference.t.tolist()  # a list is searched faster than an array
         self._last_interval = self._times[-1] - self._times[-2]
         self._period = reference.period
-        self._advance = self._advance_per_period()
-        self._moved = (0, pin.SE3.Identity())  # for how many repetitions, and by what
+        # Of every free base, where its pose begins in q, and how it moves on.
+        self._advances = {} if reference.cycle is None else self._advances_per_period(reference.cycle)
+        self._moved: tuple[int, dict[int, pin.SE3]] = (0, {})  # for how many repetitions, and by what
 
     @property
     def robot(self) -> Robot:
@@ -223,11 +225,15 @@ class LinearFeedback:
         repetitions = int((t - self._times[cycle] + rounding) // period)
         return repetitions, t - repetitions * period
 
-    def _advance_per_period(self) -> pin.SE3 | None:
-        """Motion along the ground, in the world, that takes the base from the start of a cycle to its end."""
-        if self._reference.cycle is None or not self._robot.has_floating_base:
-            return None
-        start, end = (pin.XYZQUATToSE3(self._q[i][:7]) for i in (self._reference.cycle, -1))
+    def _advances_per_period(self, cycle: int) -> dict[int, pin.SE3]:
+        model = self._robot.model
+        starts = [int(model.idx_qs[base]) for base in free_bases(model)]
+        return {at: self._advance(self._q[cycle][at : at + 7], self._q[-1][at : at + 7]) for at in starts}
+
+    @staticmethod
+    def _advance(at_start: Array, at_end: Array) -> pin.SE3:
+        """Motion along the ground, in the world, that takes a base from the start of a cycle to its end."""
+        start, end = pin.XYZQUATToSE3(at_start), pin.XYZQUATToSE3(at_end)
         turn = pin.Quaternion(end.rotation @ start.rotation.T)
         yaw = 2.0 * np.arctan2(turn.z, turn.w)  # the rest of the turn is tilt, which does not add up
         rotation = pin.utils.rotate("z", yaw)
@@ -236,11 +242,10 @@ class LinearFeedback:
         return pin.SE3(rotation, translation)
 
     def _move_on(self, q: Array, repetitions: int) -> Array:
-        if self._advance is None:
-            return q
         if self._moved[0] != repetitions:
-            self._moved = repetitions, _power(self._advance, repetitions)
-        q[:7] = pin.SE3ToXYZQUAT(self._moved[1] * pin.XYZQUATToSE3(q[:7]))
+            self._moved = repetitions, {at: _power(motion, repetitions) for at, motion in self._advances.items()}
+        for at, motion in self._moved[1].items():
+            q[at : at + 7] = pin.SE3ToXYZQUAT(motion * pin.XYZQUATToSE3(q[at : at + 7]))
         return q
 
 
