@@ -6,6 +6,7 @@ namespace exposim {
 
 void bind_kernels(nanobind::module_& m);
 void bind_robot(nanobind::module_& m);
+void bind_surfaces(nanobind::module_& m);
 void bind_world(nanobind::module_& m);
 void bind_integrators(nanobind::module_& m);
 void bind_resolve(nanobind::module_& m);

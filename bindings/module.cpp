@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
   m.attr("PINOCCHIO_VERSION") = EXPOSIM_PINOCCHIO_VERSION;
   exposim::bind_kernels(m);
   exposim::bind_robot(m);
+  exposim::bind_surfaces(m);
   exposim::bind_world(m);
   exposim::bind_integrators(m);
   exposim::bind_resolve(m);

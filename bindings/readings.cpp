@@ -28,6 +28,9 @@ auto row_reader(Function row) {
   });
 }
 
+/// What a contact of a body is like for that body: where it lies on an edge, it is the edge that its shape touches.
+double side(const Simulator& simulator, std::size_t i) { return simulator.world().is_guest(i) ? -1.0 : 1.0; }
+
 /// A reader of one value per contact.
 template <typename Value, typename Function>
 auto memory_reader(Function value) {
@@ -39,11 +42,22 @@ auto memory_reader(Function value) {
   });
 }
 
+/// The surface that each contact touches, or belongs to; of one that lies on an edge, that of the edge.
+Eigen::VectorXi touched(const Simulator& simulator) {
+  const World& world = simulator.world();
+  Eigen::VectorXi surfaces(static_cast<Index>(world.contacts().size()));
+  for (Index i = 0; i < surfaces.size(); ++i) {
+    const Memory& memory = simulator.state().memory[static_cast<std::size_t>(i)];
+    surfaces(i) = memory.guest < 0 ? memory.surface : world.edge_of(world.guest_point(memory.guest)).surface;
+  }
+  return surfaces;
+}
+
 Eigen::Vector3d anchor(const Simulator& simulator, std::size_t i) {
   const Memory& memory = simulator.state().memory[i];
   const Motion& motion = simulator.now().motions[i];
   if (!memory.active()) return Eigen::Vector3d::Constant(std::numeric_limits<double>::quiet_NaN());
-  return motion.p - displacement(motion, memory);
+  return motion.p - side(simulator, i) * displacement(motion, memory);
 }
 
 /// Of the limits along every degree of freedom, now or on average over the last step.
@@ -94,8 +108,8 @@ VectorXd recorded(const Simulator& simulator) {
   for (Index i = 0; i < contacts; ++i) {
     const auto contact = static_cast<std::size_t>(i);
     rows(0, i) = simulator.now().motions[contact].p;
-    rows(1, i) = simulator.now().motions[contact].n;
-    rows(2, i) = simulator.now().force(contact);
+    rows(1, i) = side(simulator, contact) * simulator.now().motions[contact].n;
+    rows(2, i) = side(simulator, contact) * simulator.now().force(contact);
   }
   return record;
 }
@@ -108,17 +122,23 @@ void bind_readings(nb::class_<SharedSimulator>& simulator) {
       .def_prop_ro("v", reader([](const Simulator& simulator) { return VectorXd(simulator.state().v); }))
       .def_prop_ro("active", memory_reader<bool>([](const Memory& memory) { return memory.active(); }))
       .def_prop_ro("slipping", memory_reader<bool>([](const Memory& memory) { return memory.slipping(); }))
-      .def_prop_ro("touched", memory_reader<int>([](const Memory& memory) { return memory.surface; }))
+      .def_prop_ro("touched", reader(&touched))
       .def_prop_ro("positions", row_reader([](const Simulator& s, std::size_t i) { return s.now().motions[i].p; }))
-      .def_prop_ro("velocities", row_reader([](const Simulator& s, std::size_t i) { return s.now().motions[i].dp; }))
-      .def_prop_ro("normals", row_reader([](const Simulator& s, std::size_t i) { return s.now().motions[i].n; }))
-      .def_prop_ro("forces", row_reader([](const Simulator& s, std::size_t i) { return s.now().force(i); }))
-      .def_prop_ro("anchors", row_reader(&anchor))
-      .def_prop_ro("lam_pr", row_reader([](const Simulator& s, std::size_t i) {
-                     return s.last_step().lam.segment<3>(3 * static_cast<Index>(i));
+      .def_prop_ro("velocities", row_reader([](const Simulator& s, std::size_t i) -> Eigen::Vector3d {
+                     return side(s, i) * s.now().motions[i].dp;
                    }))
-      .def_prop_ro("lam_pr2", row_reader([](const Simulator& s, std::size_t i) {
-                     return s.last_step().lam2.segment<3>(3 * static_cast<Index>(i));
+      .def_prop_ro("normals", row_reader([](const Simulator& s, std::size_t i) -> Eigen::Vector3d {
+                     return side(s, i) * s.now().motions[i].n;
+                   }))
+      .def_prop_ro("forces", row_reader([](const Simulator& s, std::size_t i) -> Eigen::Vector3d {
+                     return side(s, i) * s.now().force(i);
+                   }))
+      .def_prop_ro("anchors", row_reader(&anchor))
+      .def_prop_ro("lam_pr", row_reader([](const Simulator& s, std::size_t i) -> Eigen::Vector3d {
+                     return side(s, i) * s.last_step().lam.segment<3>(3 * static_cast<Index>(i));
+                   }))
+      .def_prop_ro("lam_pr2", row_reader([](const Simulator& s, std::size_t i) -> Eigen::Vector3d {
+                     return side(s, i) * s.last_step().lam2.segment<3>(3 * static_cast<Index>(i));
                    }))
       .def_prop_ro("torques", reader(&motor_torques))
       .def_prop_ro("recorded", reader(&recorded))

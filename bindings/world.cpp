@@ -13,12 +13,10 @@
 #include <utility>
 
 #include "bindings.hpp"
-#include "exposim/geometry/half_space.hpp"
 #include "exposim/stiff/laws/bilateral.hpp"
 #include "exposim/stiff/laws/coulomb_contact.hpp"
 #include "exposim/stiff/laws/joint_limit.hpp"
 #include "exposim/stiff/material.hpp"
-#include "python_surface.hpp"
 
 namespace nb = nanobind;
 
@@ -29,21 +27,32 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 using SharedLaw = std::shared_ptr<Law>;
 
-/// A surface, and the law of contacts with it.
-using Ground = std::pair<std::shared_ptr<Surface>, SharedLaw>;
+/// Of which some may be none.
+using Laws = std::vector<std::optional<SharedLaw>>;
+std::vector<std::shared_ptr<const Law>> given(const Laws& laws) {
+  std::vector<std::shared_ptr<const Law>> all;
+  for (const std::optional<SharedLaw>& law : laws) all.push_back(law ? *law : nullptr);
+  return all;
+}
 
 std::shared_ptr<World> make_world(std::shared_ptr<Robot> robot, std::vector<World::Point> points,
-                                  const std::vector<Ground>& surfaces, std::vector<Bond> bonds, int slots,
-                                  const JointLaws* joints, int history) {
-  std::vector<World::Ground> grounds;
-  for (const auto& [surface, law] : surfaces) grounds.push_back({surface, law});
+                                  std::vector<World::Ground> surfaces, std::vector<Bond> bonds, int slots,
+                                  const JointLaws* joints, int history, std::vector<Edge> edges) {
+  for (const World::Ground& ground : surfaces) {
+    if (!ground.laws.empty() && ground.laws.size() != points.size()) {
+      throw std::invalid_argument("a surface has laws of another number of points");
+    }
+    if (!ground.guest_laws.empty() && ground.guest_laws.size() != surfaces.size()) {
+      throw std::invalid_argument("a surface has laws of edges of another number of surfaces");
+    }
+  }
   if (points.size() != robot->points().size()) throw std::invalid_argument("a point of the robot has no contact");
   const int nq = robot->nq();
   if (joints && (joints->dofs.size() != static_cast<std::size_t>(robot->nv()) || joints->rest.size() != nq)) {
     throw std::invalid_argument("the laws of joints are of another robot");
   }
-  return std::make_shared<World>(std::move(robot), std::move(points), std::move(grounds), std::move(bonds), slots,
-                                 joints ? *joints : JointLaws{{}, {}, VectorXd::Zero(nq)}, history);
+  return std::make_shared<World>(std::move(robot), std::move(points), std::move(surfaces), std::move(bonds), slots,
+                                 joints ? *joints : JointLaws{{}, {}, VectorXd::Zero(nq)}, history, std::move(edges));
 }
 
 /// (in_q, in_v, lower, upper, stiffness, damping)
@@ -85,19 +94,6 @@ void bind_world(nb::module_& m) {
   nb::class_<Bilateral, Law>(m, "Bilateral").def(nb::init<const Material&>(), nb::arg("material"));
   nb::class_<CoulombContact, Law>(m, "CoulombContact").def(nb::init<const Material&>(), nb::arg("material"));
 
-  nb::class_<Surface>(m, "Surface")
-      .def(
-          "distance", [](const Surface& self, const Vector3d& p) { return self.distance(p); }, nb::arg("p"))
-      .def(
-          "normal", [](const Surface& self, const Vector3d& p) { return Vector3d(self.query(p).n); }, nb::arg("p"))
-      .def(
-          "curvature", [](const Surface& self, const Vector3d& p) { return Eigen::Matrix3d(self.query(p).curvature); },
-          nb::arg("p"));
-  nb::class_<HalfSpace, Surface>(m, "HalfSpace")
-      .def(nb::init<const Vector3d&, const Vector3d&>(), nb::arg("point"), nb::arg("normal"));
-  nb::class_<PythonSurface, Surface>(m, "PythonSurface")
-      .def(nb::init<nb::object, nb::object>(), nb::arg("distance"), nb::arg("normal"));
-
   nb::class_<World::Point>(m, "Point")
       .def(
           "__init__",
@@ -105,6 +101,23 @@ void bind_world(nb::module_& m) {
             new (self) World::Point{bilateral, std::move(law), anchor};
           },
           nb::arg("bilateral"), nb::arg("law").none(), nb::arg("anchor").none());
+
+  nb::class_<World::Ground>(m, "Ground")
+      .def(
+          "__init__",
+          [](World::Ground* self, std::shared_ptr<Surface> surface, SharedLaw law, std::size_t joint, const Laws& laws,
+             int guests, const Laws& guest_laws) {
+            new (self) World::Ground{std::move(surface), std::move(law), joint, given(laws), guests, given(guest_laws)};
+          },
+          nb::arg("surface"), nb::arg("law"), nb::arg("joint") = 0, nb::arg("laws") = Laws(), nb::arg("guests") = 0,
+          nb::arg("guest_laws") = Laws());
+
+  nb::class_<Edge>(m, "Edge").def(
+      "__init__",
+      [](Edge* self, const Vector3d& start, const Vector3d& direction, double spacing, int count, double radius,
+         int surface, std::size_t joint) { new (self) Edge{start, direction, spacing, count, radius, surface, joint}; },
+      nb::arg("start"), nb::arg("direction"), nb::arg("spacing"), nb::arg("count"), nb::arg("radius"),
+      nb::arg("surface"), nb::arg("joint"));
 
   nb::class_<Bond>(m, "Bond")
       .def_static(
@@ -158,11 +171,16 @@ void bind_world(nb::module_& m) {
 
   nb::class_<World>(m, "World")
       .def(nb::new_(&make_world), nb::arg("robot"), nb::arg("points"), nb::arg("surfaces"), nb::arg("bonds"),
-           nb::arg("slots"), nb::arg("joints").none() = nb::none(), nb::arg("history") = 0)
+           nb::arg("slots"), nb::arg("joints").none() = nb::none(), nb::arg("history") = 0,
+           nb::arg("edges") = std::vector<Edge>())
       .def_prop_ro("contacts",
                    [](const World& self) {
-                     std::vector<std::pair<std::size_t, int>> contacts;
-                     for (const World::Contact& each : self.contacts()) contacts.emplace_back(each.point, each.surface);
+                     // No point: a slot for points of edges.
+                     std::vector<std::pair<std::optional<std::size_t>, int>> contacts;
+                     for (const World::Contact& each : self.contacts()) {
+                       const bool guest = each.point == World::Contact::kGuest;
+                       contacts.emplace_back(guest ? std::nullopt : std::optional(each.point), each.surface);
+                     }
                      return contacts;
                    })
       .def_prop_ro("packed_size", &World::packed_size)

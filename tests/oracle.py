@@ -5,7 +5,7 @@ Plain NumPy, SciPy and Pinocchio's Python, never from the C++. Clarity before sp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -37,6 +37,32 @@ class Drives(NamedTuple):
     Theta: Array  # lead of the springs' force
     at_start: Array  # Δq = at_start v + at_end v⁺
     at_end: Array
+
+
+class FreeBody(NamedTuple):
+    """A body that flies freely in the world, by its place in q and v and its centre of mass if it carries nothing."""
+
+    in_q: int
+    in_v: int
+    lever: Array  # zero if it carries something
+
+    @property
+    def position(self) -> slice:
+        return slice(self.in_q, self.in_q + 3)
+
+    @property
+    def angular(self) -> slice:
+        return slice(self.in_v + 3, self.in_v + 6)
+
+    def R(self, q: Array) -> Array:
+        return pin.Quaternion(q[self.in_q + 3 : self.in_q + 7]).matrix()
+
+    def of_centre(self, v: Array) -> Array:
+        """Of velocities, those of the centre in the body's axes."""
+        return v[self.in_v : self.in_v + 3] + np.cross(v[self.angular], self.lever)
+
+    def set_centre(self, v: Array, velocity: Array) -> None:
+        v[self.in_v : self.in_v + 3] = velocity - np.cross(v[self.angular], self.lever)
 
 
 def fitted(M: Array, K: Array, D: Array, h: float, loaded: Array) -> Drives:
@@ -293,18 +319,21 @@ class OracleSimulator(ReferenceSimulator):
         dt = self.dt
         dv, dv2 = (terms.dv_bar + terms.MinvJt @ lam.ravel() for lam in (lam_bar, lam_bar2))
         q, v = pin.integrate(self.model, self.q, self._way(terms, lam_bar2)), self.v + dt * dv
+        for body in self._free_bodies():
+            coriolis = np.cross(terms.v[body.angular], body.of_centre(terms.v))
+            dc = body.R(self.q) @ body.of_centre(self.v)
+            ddc, ddc2 = (body.R(terms.q) @ (body.of_centre(x) + coriolis) for x in (dv, dv2))
+            centre = self.q[body.position] + body.R(self.q) @ body.lever
+            q[body.position] = centre + dt * dc + dt**2 / 2 * ddc2 - body.R(q) @ body.lever
+            body.set_centre(v, body.R(q).T @ (dc + dt * ddc))
+        return q, v
+
+    def _free_bodies(self) -> Iterator[FreeBody]:
         for joint in self.model.joints[1:]:
             if joint.shortname() == "JointModelFreeFlyer" and self.model.parents[joint.id] == 0:
-                at, linear, angular = joint.idx_q, np.arange(3) + joint.idx_v, np.arange(3, 6) + joint.idx_v
-
-                def R(q: Array, at: int = at) -> Array:
-                    return pin.Quaternion(q[at + 3 : at + 7]).matrix()
-
-                coriolis = np.cross(terms.v[angular], terms.v[linear])
-                dc, ddc, ddc2 = R(self.q) @ self.v[linear], *(R(terms.q) @ (x[linear] + coriolis) for x in (dv, dv2))
-                q[at : at + 3] = self.q[at : at + 3] + dt * dc + dt**2 / 2 * ddc2
-                v[linear] = R(q).T @ (dc + dt * ddc)
-        return q, v
+                alone = len(self.model.children[joint.id]) == 0
+                lever = self.model.inertias[joint.id].lever if alone else np.zeros(3)
+                yield FreeBody(joint.idx_q, joint.idx_v, lever)
 
     def _agree(self, terms: Terms, p_start: Array, dp_start: Array, followed: Resolved, let_be: float) -> bool:
         """Move the robot so that contacts that hold are where contact space has them; slipping ones along n only.
@@ -346,7 +375,15 @@ class OracleSimulator(ReferenceSimulator):
         S = np.vstack(rows)
         matrix = np.linalg.inv(block_diag(*Q)) + S @ terms.Upsilon @ S.T
         delta_q, delta_v = (terms.MinvJt @ S.T @ np.linalg.solve(matrix, S @ x.ravel()) for x in (delta_p, delta_dp))
-        self.q, self.v = pin.integrate(self.model, self.q, delta_q), self.v + delta_v
+        for body in self._free_bodies():  # as the world sees it
+            turn = body.R(self.q).T @ body.R(terms.q)
+            for delta in (delta_q, delta_v):
+                centre = turn @ body.of_centre(delta)
+                delta[body.angular] = turn @ delta[body.angular]
+                body.set_centre(delta, centre)
+        before, self.q, self.v = self.q, pin.integrate(self.model, self.q, delta_q), self.v + delta_v
+        for body in self._free_bodies():
+            body.set_centre(self.v, body.R(self.q).T @ body.R(before) @ body.of_centre(self.v))
         self._update_kinematics()
         return disagreement > LARGE_DISAGREEMENT
 

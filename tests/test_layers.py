@@ -13,7 +13,7 @@ LAYERS = (
     ("errors", "_build_info"),
     ("_abi", "_checks", "_core", "_extras", "_npz", "_writing"),
     ("contact",),
-    ("kernels",),
+    ("kernels", "terrain"),
     ("robots",),
     ("simulation",),
     ("controllers",),

@@ -50,7 +50,7 @@ def test_the_version_is_stated_once():
 
 
 def test_the_public_names_are_few_and_documented():
-    assert len(xs.__all__) <= 43
+    assert len(xs.__all__) <= 60
     assert all(getattr(xs, name).__doc__ for name in xs.__all__)
 
 
@@ -66,6 +66,14 @@ def test_the_step_benchmark_runs_saves_and_compares(tmp_path, monkeypatch, capsy
     assert "before" in printed
     seconds = json.loads(saved.read_text())["seconds"]["solo12-2"]
     assert 0.0 < seconds["explicit Euler"] < 1.0
+
+
+def test_the_world_benchmark_runs_and_saves(tmp_path, monkeypatch, capsys):
+    saved = tmp_path / "now.json"
+    monkeypatch.setattr(sys, "argv", ["world.py", "--rounds", "1", "--save", str(saved)])
+    runpy.run_path(str(ROOT / "benchmarks" / "world.py"), run_name="__main__")
+    assert "rough height field" in capsys.readouterr().out
+    assert 0.0 < json.loads(saved.read_text())["queries"]["box"]["query"] < 1e4
 
 
 def test_the_workload_benchmark_runs_saves_and_compares(tmp_path, monkeypatch, capsys):
@@ -121,6 +129,28 @@ def test_the_page_on_motors_runs_and_is_true(capsys):
     assert names["stiff"].joints["RR_calf_joint"].drive is None
     assert names["rough"].joints["FL_hip_joint"].static_friction == 0.3
     assert "stable at 5 ms" in capsys.readouterr().out
+
+
+def test_the_page_on_worlds_runs_and_is_true(capsys):
+    names = run_blocks("worlds.md")
+    assert np.abs(names["bowl"].q[:2]).max() < 0.2
+    (line,) = (each for each in capsys.readouterr().out.splitlines() if "should be" in each)
+    pressed, should = (float(each.split()[-2]) for each in line.split(","))
+    assert pressed == pytest.approx(should, rel=1e-3)
+    apart = names["carrying"].q[:3] - names["carrying"].q[names["loaded"].part("weight").q][:3]
+    assert np.abs(apart).max() < 1e-4
+    pictures = [line.split(")")[0] for line in (ROOT / "docs" / "worlds.md").read_text("utf-8").split("](images/")[1:]]
+    assert len(pictures) == 4
+    assert all((ROOT / "docs" / "images" / each).stat().st_size < 300_000 for each in pictures)
+
+
+def test_bodies_of_the_example_of_worlds_go_as_far_as_they_should(capsys, monkeypatch):
+    example = str(ROOT / "examples" / "worlds.py")
+    monkeypatch.setattr(sys, "argv", [example])
+    runpy.run_path(example, run_name="__main__")
+    for line in capsys.readouterr().out.splitlines():
+        _, _, went, *_, should, _ = line.split()
+        assert float(went) == pytest.approx(float(should), rel=5e-3, abs=5e-3)
 
 
 def test_the_table_of_largest_steps_is_made(monkeypatch, capsys):

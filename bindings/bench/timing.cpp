@@ -16,6 +16,7 @@
 #include "rigid_body.hpp"
 #include "shared_simulator.hpp"
 #include "step_floor.hpp"
+#include "surfaces.hpp"
 
 namespace nb = nanobind;
 
@@ -174,4 +175,5 @@ NB_MODULE(_bench, m) {
   m.def("time_floor", &time_floor, nb::arg("simulator"), nb::arg("states"));
   bind_attaching(m);
   bind_rigid_body(m);
+  bind_surface_timing(m);
 }

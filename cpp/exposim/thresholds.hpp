@@ -96,6 +96,22 @@ constexpr double kNoSpeed = 1e-9;
 /// Slower ones [m/s] turn as if they were this fast: Coulomb friction has no derivative at rest.
 constexpr double kSlowest = 1e-6;
 
+// Surfaces.
+/// Curvatures below this [1/m] are rounding: the surface is flat there. Normals that differ by less are the same.
+constexpr double kFlat = 1e-9, kSameNormal = 1e-14;
+/// Normals with a product below this point to different sides: a contact that went through has no stretch left.
+constexpr double kOtherSide = -0.9;
+
+/// Points of an edge between those that touch a shape, the first and the last, from which on it lies flat on the edge.
+constexpr int kFlatOnEdge = 4;
+/// Points of an edge that are as close to a shape as the closest, but for this [m], lie on it as that does.
+constexpr double kEvenOnEdge = 1e-4;
+/// Acceleration towards an edge [m/s²] with which it is foreseen whether a shape will lie on it flat.
+constexpr double kLikelyAcceleration = 30.0;
+/// Steps by which the place where an edge is closest to a shape is looked for, and how exactly it is [m].
+constexpr int kMostLooks = 60;
+constexpr double kClosest = 1e-13;
+
 // Steps and states.
 /// Shorter steps [s] vanish beside the time, and their parts beside nothing.
 constexpr double kMinStep = 1e-12;

@@ -12,15 +12,34 @@ namespace exposim {
 using Eigen::Index;
 using Eigen::VectorXd;
 
+namespace {
+
+/// How many surfaces points of the robot may touch.
+int touchable(const std::vector<World::Ground>& surfaces) {
+  return static_cast<int>(std::count_if(surfaces.begin(), surfaces.end(), [](const World::Ground& ground) {
+    const auto given = [](const std::shared_ptr<const Law>& law) { return law != nullptr; };
+    return ground.laws.empty() || std::any_of(ground.laws.begin(), ground.laws.end(), given);
+  }));
+}
+
+}  // namespace
+
 World::World(std::shared_ptr<const Robot> robot, std::vector<Point> points, std::vector<Ground> surfaces,
-             std::vector<Bond> bonds, int slots, JointLaws joints, int history)
+             std::vector<Bond> bonds, int slots, JointLaws joints, int history, std::vector<Edge> edges)
     : robot_(std::move(robot)),
       points_(std::move(points)),
       surfaces_(std::move(surfaces)),
       bonds_(std::move(bonds)),
+      edges_(std::move(edges)),
       joints_(std::move(joints)),
       history_(static_cast<std::size_t>(history)),
-      free_slots_(surfaces_.size() > static_cast<std::size_t>(slots)) {
+      free_slots_(touchable(surfaces_) > slots) {
+  std::vector<int> standing;
+  for (std::size_t k = 0; k < surfaces_.size(); ++k) {
+    bounds_.push_back(surfaces_[k].surface->bounds());
+    (surfaces_[k].joint == 0 ? standing : carried_).push_back(static_cast<int>(k));
+  }
+  standing_ = BallTree(standing, bounds_);
   for (std::size_t i = 0; i < points_.size(); ++i) {
     first_contact_.push_back(contacts_.size());
     if (points_[i].bilateral) {
@@ -28,9 +47,30 @@ World::World(std::shared_ptr<const Robot> robot, std::vector<Point> points, std:
       continue;
     }
     const int count = free_slots_ ? slots : static_cast<int>(surfaces_.size());
-    for (int k = 0; k < count; ++k) contacts_.push_back({i, free_slots_ ? -1 : k});
+    for (int k = 0; k < count; ++k) {
+      if (free_slots_ || may_touch(i, k)) contacts_.push_back({i, free_slots_ ? -1 : k});
+    }
   }
   first_contact_.push_back(contacts_.size());
+  for (std::size_t k = 0; k < surfaces_.size(); ++k) {
+    const std::size_t first = contacts_.size();
+    contacts_.resize(first + static_cast<std::size_t>(surfaces_[k].guests), {Contact::kGuest, static_cast<int>(k)});
+    guest_slots_.emplace_back(first, contacts_.size());
+  }
+  std::vector<int> standing_edges;
+  std::vector<Ball> balls;
+  for (int i = 0; i < static_cast<int>(edges_.size()); ++i) {
+    const Edge& edge = edges_[static_cast<std::size_t>(i)];
+    balls.push_back(edge.bounds());
+    if (edge.joint == 0) {
+      standing_edges.push_back(i);
+    } else if (!carried_edges_.empty() && carried_edges_.back().surface == edge.surface) {
+      carried_edges_.back().last = i + 1;
+    } else {
+      carried_edges_.push_back({edge.surface, i, i + 1});
+    }
+  }
+  standing_edges_ = BallTree(standing_edges, balls);
   for (std::size_t i = 0; i < bonds_.size(); ++i) {
     bond_strands_.push_back({i, bonds_[i].rows == 1 ? Rows::kCoordinate : Rows::kLinear});
     if (bonds_[i].rows == 6) bond_strands_.push_back({i, Rows::kAngular});
@@ -47,6 +87,14 @@ World::World(std::shared_ptr<const Robot> robot, std::vector<Point> points, std:
     curved_grips_ |= law.friction.exists() && curved;
     longest_delay_ = std::max(longest_delay_, law.motor.delay);
   }
+}
+
+ContactPoint World::shape(std::size_t point) const {
+  if (!is_on_edge(point)) return robot_->points()[point];
+  const auto number = static_cast<int>((point - points_.size()) / edges_.size()) - 1;
+  const Edge& edge = edge_of(point);
+  if (number < 0) return {edge.joint, edge.start, edge.radius};
+  return {edge.joint, edge.at(number % 2 == 0 ? number / 2 : -(number + 1) / 2), edge.radius};
 }
 
 void World::prepare(State& state) const {
@@ -80,7 +128,7 @@ void World::pack(const State& state, Eigen::Ref<VectorXd> x) const {
   double* entry = x.data() + 1 + nq + nv;
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     const Memory& memory = state.memory[i];
-    entry[0] = memory.surface;
+    entry[0] = is_guest(i) ? memory.guest : memory.surface;
     entry[1] = static_cast<double>(memory.mode);
     entry[2] = memory.phi0;
     for (Index k = 0; k < 3; ++k) entry[3 + k] = memory.s(k);
@@ -104,9 +152,42 @@ void World::pack(const State& state, Eigen::Ref<VectorXd> x) const {
   entry[1] = static_cast<double>(nv);
 }
 
+bool World::unpack_contact(const double* entry, const State& state, std::size_t contact, Memory& memory) const {
+  constexpr double kLargest = std::numeric_limits<int>::max();
+  if (!(std::abs(entry[0]) <= kLargest && std::abs(entry[1]) <= kLargest)) return false;
+  const int partner = static_cast<int>(entry[0]), mode = static_cast<int>(entry[1]);
+  if (partner != entry[0] || mode != entry[1] || mode < 0 || mode >= kModes) return false;
+  const Contact& slot = contacts_[contact];
+  const bool guest = is_guest(contact);
+  memory.guest = guest ? partner : -1;
+  memory.surface = !guest ? partner : partner < 0 ? -1 : slot.surface;
+  memory.mode = static_cast<Mode>(mode);
+  memory.phi0 = entry[2];
+  for (Index k = 0; k < 3; ++k) memory.s(k) = entry[3 + k];
+  const bool bilateral = !guest && points_[slot.point].bilateral;
+  if (bilateral != (memory.mode == Mode::kBound)) return false;
+  if (!changes_hands(contact)) return memory.surface == slot.surface;
+  if (partner < 0) return partner == -1 && !memory.active();
+  const bool known = guest ? is_guest_of(partner, slot.surface)
+                           : partner < static_cast<int>(surfaces_.size()) && may_touch(slot.point, partner);
+  if (!known || !memory.active()) return false;
+  const std::size_t first =
+      guest ? guest_slots_[static_cast<std::size_t>(slot.surface)].first : first_contact_[slot.point];
+  for (std::size_t j = first; j < contact; ++j) {  // two slots with one partner
+    if ((guest ? state.memory[j].guest : state.memory[j].surface) == partner) return false;
+  }
+  return true;
+}
+
+bool World::is_guest_of(int guest, int surface) const {
+  if (edges_.empty() || !may_meet(surface, edge_of(guest_point(guest)).surface)) return false;
+  const Edge& edge = edges_[static_cast<std::size_t>(guest) % edges_.size()];
+  const int number = guest / static_cast<int>(edges_.size()) - 1;
+  return number < 0 || edge.count == 0 || (number % 2 == 0 && number / 2 < edge.count);
+}
+
 bool World::unpack(const Eigen::Ref<const VectorXd>& x, State& state) const {
   const Index nq = robot_->nq(), nv = robot_->nv();
-  constexpr double kLargest = std::numeric_limits<int>::max();
   if (x.size() != packed_size() || !x.allFinite()) return false;
   const double* entry = x.data() + 1 + nq + nv;
   state.t = x(0);
@@ -114,25 +195,7 @@ bool World::unpack(const Eigen::Ref<const VectorXd>& x, State& state) const {
   state.v = x.segment(1 + nq, nv);
   prepare(state);
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
-    Memory& memory = state.memory[i];
-    if (!(std::abs(entry[0]) <= kLargest && std::abs(entry[1]) <= kLargest)) return false;
-    memory.surface = static_cast<int>(entry[0]);
-    const int mode = static_cast<int>(entry[1]);
-    if (memory.surface != entry[0] || mode != entry[1] || mode < 0 || mode >= kModes) return false;
-    memory.mode = static_cast<Mode>(mode);
-    memory.phi0 = entry[2];
-    for (Index k = 0; k < 3; ++k) memory.s(k) = entry[3 + k];
-    const bool bilateral = points_[contacts_[i].point].bilateral;
-    if (bilateral != (memory.mode == Mode::kBound)) return false;
-    if (free_slots_ && !bilateral) {
-      const bool known = memory.surface >= 0 && memory.surface < static_cast<int>(surfaces_.size());
-      if (memory.active() != known) return false;
-      for (std::size_t j = first_contact_[contacts_[i].point]; known && j < i; ++j) {
-        if (state.memory[j].surface == memory.surface) return false;  // two slots of a point with one surface
-      }
-    } else if (memory.surface != contacts_[i].surface) {
-      return false;
-    }
+    if (!unpack_contact(entry, state, i, state.memory[i])) return false;
     entry += kMemorySize;
   }
   for (Grip& grip : state.grips) {

@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import exposim._abi  # noqa: F401  # isort: skip  # first of all: refuses a wrong Pinocchio before the extension loads
 
-from exposim import kernels
+from exposim import kernels, terrain
 from exposim.contact.contacts import Contact
+from exposim.contact.height_fields import HeightField
 from exposim.contact.materials import Material
+from exposim.contact.meshes import Mesh
+from exposim.contact.shapes import Box, Capsule, Cylinder, Sphere
 from exposim.contact.surfaces import HalfSpace, Surface
 from exposim.errors import (
     ContactWarning,
@@ -39,9 +42,13 @@ from exposim.errors import (
     UnsupportedModel,
 )
 from exposim.kernels import Pade
+from exposim.robots.auto_points import AutoPoints
+from exposim.robots.combining import combine
 from exposim.robots.joints import Drive, DryFriction, Joint, JointLimits
 from exposim.robots.known import KNOWN_ROBOTS
-from exposim.robots.loading import load_robot
+from exposim.robots.loading import load_ground, load_robot
+from exposim.robots.loops import Loop
+from exposim.robots.rigid_bodies import rigid_body
 from exposim.robots.robot import ContactPoint, Robot
 from exposim.simulation.integrators import (
     ExplicitEuler,
@@ -66,21 +73,28 @@ __version__ = "0.1.0"
 
 __all__ = [
     "KNOWN_ROBOTS",
+    "AutoPoints",
+    "Box",
+    "Capsule",
     "Contact",
     "ContactPoint",
     "ContactWarning",
+    "Cylinder",
     "Drive",
     "DryFriction",
     "ExplicitEuler",
     "Expo",
     "ExposimError",
     "HalfSpace",
+    "HeightField",
     "ImplicitEuler",
     "Integrator",
     "InvalidArgument",
     "Joint",
     "JointLimits",
+    "Loop",
     "Material",
+    "Mesh",
     "MissingExtra",
     "ModelParseError",
     "ModelWarning",
@@ -94,6 +108,7 @@ __all__ = [
     "SimulationDiverged",
     "Simulator",
     "SimulatorBusy",
+    "Sphere",
     "State",
     "StateMismatch",
     "Surface",
@@ -104,10 +119,14 @@ __all__ = [
     "UnknownScenario",
     "UnreadableFile",
     "UnsupportedModel",
+    "combine",
     "controllers",
     "kernels",
+    "load_ground",
     "load_robot",
+    "rigid_body",
     "scenarios",
+    "terrain",
 ]
 
 # Loaded at first use: what a simulator does not need, or what needs packages that are extras.
@@ -123,4 +142,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_ON_USE})
+    return sorted({*__all__, *_ON_USE, *(name for name in globals() if name.startswith("__"))})

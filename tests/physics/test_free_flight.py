@@ -41,20 +41,12 @@ def flown(robot, dt, turning, seconds=1.0, order=2):
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("dt", [1e-3, 5e-3, 1e-2])
 @pytest.mark.parametrize("turning", [0.0, 10.0, 40.0])
-def test_a_body_that_turns_about_its_origin_flies_along_a_parabola(turning, dt, order):
+def test_a_body_that_turns_flies_along_a_parabola(turning, dt, order):
     aside = pin.SE3(pin.rpy.rpyToMatrix(0.3, -0.5, 1.0), np.array([0.1, 0.2, 0.3]))
-    for robot in (plank(), plank(placement=aside)):
+    for robot in (plank(), plank(placement=aside), plank((0.05, 0.02, 0.1)), plank((0.05, 0.02, 0.1), aside)):
         p_off, dp_off = flown(robot, dt, turning, order=order)
         assert_allclose(p_off, 0.0, atol=1e-9)
         assert_allclose(dp_off, 0.0, atol=1e-9)
-
-
-def test_a_body_that_turns_beside_its_origin_does_so_to_second_order():
-    robot = plank((0.05, 0.02, 0.1))
-    errors = [np.abs(flown(robot, dt, 4.0)).max() for dt in (1e-2, 5e-3, 2.5e-3)]  # not so fast that terms are repeated
-    assert errors[0] < 1e-2
-    assert errors[1] < errors[0] / 3.5
-    assert errors[2] < errors[1] / 3.5
 
 
 def test_the_paper_s_scheme_keeps_to_its_equation():

@@ -4,10 +4,13 @@
 #include <limits>
 
 #include "exposim/contact/bond_motion.hpp"
+#include "exposim/contact/guests.hpp"
 #include "exposim/contact/limit_motion.hpp"
+#include "exposim/contact/nearby.hpp"
 #include "exposim/joints/dof_forces.hpp"
 #include "exposim/robot/forward_dynamics.hpp"
 #include "exposim/robot/kinematics.hpp"
+#include "exposim/thresholds.hpp"
 
 namespace exposim {
 
@@ -22,7 +25,7 @@ void update_motions(const World& world, RobotData& data, Instant& instant) {
   instant.motions.resize(world.strands());
   state.memory.resize(world.strands());
   for (std::size_t i = 0; i < world.contacts().size(); ++i) {
-    instant.motions[i] = contact_motion(world, data, world.contacts()[i].point, state.memory[i].surface);
+    instant.motions[i] = contact_motion(world, data, world.point_of(i, state.memory[i]), state.memory[i].surface);
   }
   for (std::size_t i = world.contacts().size(); i < world.first_limit(); ++i) {
     update_bond(world, data, state, i, instant.motions[i], state.memory[i]);
@@ -39,7 +42,7 @@ void update_forces(const World& world, Instant& instant) {
     const Memory& memory = instant.state.memory[i];
     if (memory.active()) {
       instant.active.push_back(i);
-      instant.force(i) = world.law(i, memory.surface).force(instant.motions[i], memory);
+      instant.force(i) = world.law(i, memory).force(instant.motions[i], memory);
     } else {
       instant.force(i).setZero();
     }
@@ -49,37 +52,77 @@ void update_forces(const World& world, Instant& instant) {
 /// Commits the law of a contact.
 void apply_law(const World& world, std::size_t slot, Instant& instant) {
   Memory& memory = instant.state.memory[slot];
-  world.contact_law(world.contacts()[slot].point, memory.surface).commit(instant.motions[slot], memory);
+  world.law(slot, memory).commit(instant.motions[slot], memory);
 }
 
-/// The slot for a new touch of a point: a free one, or that of the shallowest contact if that is above the new one.
-/// @return the end of the point's slots if there is none.
-std::size_t slot_for(const World& world, const Instant& instant, std::size_t point, double phi) {
-  const std::size_t end = world.end_contact(point);
-  if (const std::size_t free = free_slot(world, instant.state, point); free < end) return free;
-  const auto higher = [&](std::size_t i, std::size_t j) { return instant.motions[i].phi > instant.motions[j].phi; };
-  std::size_t highest = world.first_contact(point);
-  for (std::size_t slot = highest + 1; slot < end; ++slot) highest = higher(slot, highest) ? slot : highest;
-  return instant.motions[highest].phi > phi ? highest : end;
+/// Whether some point of the same edge has a slot.
+bool lies_on(const World& world, const State& state, std::size_t point, int surface) {
+  const auto [first, end] = world.slots(point, surface);
+  for (std::size_t slot = first; slot < end; ++slot) {
+    const Memory& memory = state.memory[slot];
+    if (memory.guest >= 0 && &world.edge_of(world.guest_point(memory.guest)) == &world.edge_of(point)) return true;
+  }
+  return false;
+}
+
+/// Gives a slot to a new touch: a free one, or that of the shallowest contact if that is above the new one.
+void take_slot(const World& world, std::size_t point, int surface, const Motion& motion, Instant& instant) {
+  State& state = instant.state;
+  const auto [first, end] = world.slots(point, surface);
+  std::size_t slot = free_slot(world, state, point, surface);
+  if (slot == end) {
+    if (world.is_on_edge(point) && lies_on(world, instant.state, point, surface)) return;  // it has enough of that edge
+    ++instant.overflows;
+    slot = first;
+    for (std::size_t i = first + 1; i < end; ++i) {
+      if (instant.motions[i].phi > instant.motions[slot].phi) slot = i;
+    }
+    if (!(instant.motions[slot].phi > motion.phi)) return;
+  }
+  state.memory[slot] = Memory{surface, Mode::kOpen, 0.0, Vector3d::Zero()};
+  if (world.is_on_edge(point)) {
+    // Where a shape comes to lie flat, points of the edge are in it at once: pressed from now on, not by what they are.
+    Memory& memory = state.memory[slot];
+    memory.guest = static_cast<int>(point - world.guest_point(0));
+    memory.mode = Mode::kIdle;
+    memory.phi0 = motion.phi;
+  }
+  instant.motions[slot] = motion;
+  apply_law(world, slot, instant);
+}
+
+/// Frees the slot of the closest point of an edge on which a shape has come to lie flat.
+void leave_closest(const World& world, const RobotData& data, std::size_t point, int surface, Instant& instant) {
+  const int closest = world.closest_guest(world.number_of_edge(point));
+  const auto [first, end] = world.slots(point, surface);
+  for (std::size_t slot = first; slot < end; ++slot) {
+    Memory& memory = instant.state.memory[slot];
+    if (memory.guest != closest) continue;
+    memory = Memory{};
+    instant.motions[slot] = contact_motion(world, data, World::Contact::kGuest, -1);
+  }
 }
 
 /// Gives a slot to every surface that a point has come to touch; of more than there are slots, to the deepest.
 void take_slots(const World& world, const RobotData& data, Instant& instant) {
-  State& state = instant.state;
-  for (std::size_t point = 0; point < world.points().size(); ++point) {
+  const auto touches = [](const Motion& motion) { return motion.phi <= 0.0; };
+  for (std::size_t point = 0; world.has_free_slots() && point < world.points().size(); ++point) {
     if (world.points()[point].bilateral) continue;
-    const ContactPoint& shape = world.robot().points()[point];
-    const Vector3d centre = world_position(data, shape.joint, shape.position);
-    for (int k = 0; k < static_cast<int>(world.surfaces().size()); ++k) {
-      const double phi = world.surfaces()[static_cast<std::size_t>(k)].surface->distance(centre) - shape.radius;
-      if (phi > 0.0 || has_slot(world, state, point, k)) continue;
-      if (free_slot(world, state, point) == world.end_contact(point)) ++instant.overflows;
-      const std::size_t slot = slot_for(world, instant, point, phi);
-      if (slot == world.end_contact(point)) continue;
-      state.memory[slot] = Memory{k, Mode::kOpen, 0.0, Vector3d::Zero()};
-      instant.motions[slot] = contact_motion(world, data, point, k);
-      apply_law(world, slot, instant);
-    }
+    for_each_near(world, data, point, world.robot().points()[point].radius, 0.0, [&](int k) {
+      if (has_slot(world, instant.state, point, k)) return;
+      const Motion motion = contact_motion(world, data, point, k);
+      if (touches(motion)) take_slot(world, point, k, motion, instant);
+    });
+  }
+  if (world.edges().empty()) return;
+  for (const int k : world.carried()) {
+    for_each_guest(
+        world, data, k, 0.0, [](const Motion&) { return 0.0; },
+        [&](std::size_t point, const Motion& motion) {
+          if (!touches(motion)) return;
+          if (!world.is_closest(point)) leave_closest(world, data, point, k, instant);
+          if (!has_slot(world, instant.state, point, k)) take_slot(world, point, k, motion, instant);
+        });
   }
 }
 
@@ -89,49 +132,69 @@ void apply_laws(const World& world, const RobotData& data, Instant& instant) {
     Memory& memory = instant.state.memory[i];
     if (memory.surface < 0) continue;
     apply_law(world, i, instant);
-    if (world.has_free_slots() && !memory.active()) memory = Memory{};
+    if (world.changes_hands(i) && !memory.active()) memory = Memory{};
   }
-  if (world.has_free_slots()) take_slots(world, data, instant);
+  take_slots(world, data, instant);
 }
 
 }  // namespace
 
 Motion contact_motion(const World& world, const RobotData& data, std::size_t point, int surface) {
-  const ContactPoint& shape = world.robot().points()[point];
+  // A slot that no guest has is nowhere.
+  ContactPoint shape = point == World::Contact::kGuest ? ContactPoint{0, Vector3d::Zero(), 0.0} : world.shape(point);
+  const bool slides = surface >= 0 && world.is_on_edge(point) && world.is_closest(point);
+  if (slides) shape.position = closest_on_edge(world, data, world.edge_of(point), surface);
   const PointMotion centre = point_motion(data, shape.joint, shape.position);
   Motion motion;
   motion.dc = centre.velocity;
   if (surface < 0) {
-    motion.phi = world.points()[point].bilateral ? 0.0 : std::numeric_limits<double>::infinity();
+    const bool bilateral = point < world.points().size() && world.points()[point].bilateral;
+    motion.phi = bilateral ? 0.0 : std::numeric_limits<double>::infinity();
     motion.n = Vector3d::UnitZ();
     motion.p = centre.position;
     motion.dp = centre.velocity;
     motion.arm.setZero();
     return motion;
   }
-  const Surface& touched = *world.surfaces()[static_cast<std::size_t>(surface)].surface;
-  const Touch touch = touched.query(centre.position);
+  const std::size_t joint = world.joint_of(surface);
+  motion.carried = joint != 0;
+  if (motion.carried) motion.in_carrier = position_in(data, joint, centre.position);
+  const Touch touch = world.surface(surface).query(motion.carried ? motion.in_carrier : centre.position);
   motion.phi = touch.phi - shape.radius;
   motion.n = touch.n;
-  motion.arm = -shape.radius * touch.n;
-  motion.p = centre.position + motion.arm;
-  motion.dp = centre.velocity + centre.omega.cross(motion.arm);
-  if (shape.radius > 0.0) motion.rotation = rotation(data, shape.joint);
-  motion.curved = !touched.is_flat();
+  motion.curved = touch.curvature.cwiseAbs().maxCoeff() > thresholds::kFlat;
   motion.curvature = touch.curvature;
+  const bool turns = slides || shape.radius > 0.0;
+  if (turns) motion.rotation = rotation(data, shape.joint);
+  Vector3d omega = centre.omega;
+  if (motion.carried) {
+    const Eigen::Matrix3d R = motion.carrier = rotation(data, joint);
+    motion.spin = angular_velocity(data, joint);
+    motion.n = R * motion.n;
+    if (motion.curved) motion.curvature = R * touch.curvature * R.transpose();
+    if (turns) motion.rotation = R.transpose() * motion.rotation;
+    motion.dc -= velocity_at(data, joint, centre.position);
+    omega -= motion.spin;
+  }
+  motion.arm = -shape.radius * motion.n;
+  motion.p = centre.position + motion.arm;
+  motion.dp = motion.dc + omega.cross(motion.arm);
+  if (slides) slide_along(data, world.edge_of(point), shape.position, motion);
   return motion;
 }
 
 bool has_slot(const World& world, const State& state, std::size_t point, int surface) {
-  for (std::size_t slot = world.first_contact(point); slot < world.end_contact(point); ++slot) {
-    if (state.memory[slot].surface == surface) return true;
+  const auto [first, end] = world.slots(point, surface);
+  for (std::size_t slot = first; slot < end; ++slot) {
+    const Memory& memory = state.memory[slot];
+    if (memory.surface == surface && world.point_of(slot, memory) == point) return true;
   }
   return false;
 }
 
-std::size_t free_slot(const World& world, const State& state, std::size_t point) {
-  std::size_t slot = world.first_contact(point);
-  while (slot < world.end_contact(point) && state.memory[slot].surface >= 0) ++slot;
+std::size_t free_slot(const World& world, const State& state, std::size_t point, int surface) {
+  auto [slot, end] = world.slots(point, surface);
+  while (slot < end && state.memory[slot].surface >= 0) ++slot;
   return slot;
 }
 
@@ -142,9 +205,9 @@ void evaluate(const World& world, RobotData& data, Instant& instant) {
     Memory& memory = instant.state.memory[i];
     if (memory.surface < 0 || memory.active() == (instant.motions[i].phi <= 0.0)) continue;
     apply_law(world, i, instant);
-    if (world.has_free_slots() && !memory.active()) memory = Memory{};
+    if (world.changes_hands(i) && !memory.active()) memory = Memory{};
   }
-  if (world.has_free_slots()) take_slots(world, data, instant);
+  take_slots(world, data, instant);
   update_forces(world, instant);
 }
 
@@ -157,9 +220,12 @@ void start(const World& world, RobotData& data, const Eigen::VectorXd& q, const 
   state.memory.assign(world.strands(), Memory{});
   state.grips.assign(world.rough_dofs().size(), Grip{});
   state.commands.count = 0;
-  for (std::size_t i = 0; i < world.contacts().size(); ++i) state.memory[i].surface = world.contacts()[i].surface;
+  for (std::size_t i = 0; i < world.contacts().size(); ++i) {
+    if (!world.is_guest(i)) state.memory[i].surface = world.contacts()[i].surface;
+  }
   update_motions(world, data, instant);
   for (std::size_t i = 0; i < world.contacts().size(); ++i) {
+    if (world.is_guest(i)) continue;
     const World::Point& point = world.points()[world.contacts()[i].point];
     if (!point.bilateral) continue;
     state.memory[i].mode = Mode::kBound;
@@ -178,14 +244,14 @@ void commit(const World& world, RobotData& data, const Instant& before, const st
     if (!memory.active()) continue;
     const Motion& to = next.motions[i];
     if (!followed || !(*followed)[i].start) {
-      carry(travel(before.motions[i], to), before.motions[i].n, to, memory);
+      carry(travel(before.motions[i], to), before.motions[i], to, memory);
       continue;
     }
     const auto& [start, moved] = (*followed)[i];
     if (memory.slipping()) {
-      turn(start->n, to, memory);  // it holds the friction force, wherever the point is
+      turn(*start, to, memory);  // it holds the friction force, wherever the point is
     } else {
-      carry(travel(*start, to, start->arm) - moved, start->n, to, memory);
+      carry(travel(*start, to, start->arm) - moved, *start, to, memory);
     }
   }
   apply_laws(world, data, next);
@@ -200,7 +266,10 @@ const Eigen::VectorXd& acceleration(const World& world, Workspace& workspace, co
   for (const std::size_t i : instant.active) {
     const Vector3d lam = instant.force(i);
     if (i < world.contacts().size()) {
-      add_force(data, world.robot().points()[world.contacts()[i].point].joint, instant.motions[i].p, lam);
+      const Vector3d& p = instant.motions[i].p;
+      const Memory& memory = instant.state.memory[i];
+      add_force(data, world.shape(world.point_of(i, memory)).joint, p, lam);
+      if (instant.motions[i].carried) add_force(data, world.joint_of(memory.surface), p, -lam);
     } else if (i < world.first_limit()) {
       add_bond_force(world, i, instant.motions[i], lam, data);
     } else {

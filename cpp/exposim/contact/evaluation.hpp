@@ -21,8 +21,8 @@ struct Followed {
 Motion contact_motion(const World& world, const RobotData& data, std::size_t point, int surface);
 
 bool has_slot(const World& world, const State& state, std::size_t point, int surface);
-/// A slot of the point that no surface has, or the end of its slots.
-std::size_t free_slot(const World& world, const State& state, std::size_t point);
+/// A slot for a point and a surface that is free, or the end of these.
+std::size_t free_slot(const World& world, const State& state, std::size_t point, int surface);
 
 /// Motions and forces of a state that was committed before, here or elsewhere. A contact that is open below its
 /// surface, or active above it, is none of a committed state (its q was changed): there the law is applied anew.

@@ -30,6 +30,19 @@ double lowest_gap_between(double phi, double dphi, double phi_end, double dphi_e
   return lowest;
 }
 
+double turn_of_normals(const World& world, const RobotData& data, const StrandList& strands) {
+  double least = 1.0;  // of the cosines
+  for (const Strand& strand : strands.all()) {
+    const int surface = strand.memory.surface;
+    if (strand.point == Strand::kNone || surface < 0) continue;
+    if (world.joint_of(surface) == 0 && world.surface(surface).is_flat()) continue;
+    const Motion end = contact_motion(world, data, strand.point, surface);
+    if (end.phi > 0.0 && !strand.memory.active()) continue;
+    least = std::min(least, along_with_carrier(strand.motion, end, strand.motion.n).dot(end.n));
+  }
+  return least < 1.0 ? std::acos(std::max(least, -1.0)) : 0.0;
+}
+
 bool missed_landing(const World& world, const StrandList& strands, const Instant& before, const Instant& after,
                     double dt) {
   for (std::size_t i = world.first_limit(); i < world.strands(); ++i) {
@@ -39,10 +52,10 @@ bool missed_landing(const World& world, const StrandList& strands, const Instant
     if (!along) return true;
   }
   for (std::size_t i = 0; i < world.contacts().size(); ++i) {
-    const std::size_t point = world.contacts()[i].point;
+    const std::size_t point = world.point_of(i, after.state.memory[i]);
     const int surface = after.state.memory[i].surface;
     if (surface < 0) continue;
-    if (world.has_free_slots()) {
+    if (world.changes_hands(i)) {
       if (!has_slot(world, before.state, point, surface) && !taken_along(strands, point, surface)) return true;
       continue;
     }

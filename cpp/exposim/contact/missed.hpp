@@ -11,6 +11,10 @@ namespace exposim {
 bool missed_landing(const World& world, const StrandList& strands, const Instant& before, const Instant& after,
                     double dt);
 
+/// Largest angle between the normals that contacts were followed with and those where they are, by the last kinematics
+/// [rad]; of those that touch, or did.
+double turn_of_normals(const World& world, const RobotData& data, const StrandList& strands);
+
 /// Lowest value within dt of the cubic with these values and slopes at its ends.
 double lowest_gap_between(double phi, double dphi, double phi_end, double dphi_end, double dt);
 

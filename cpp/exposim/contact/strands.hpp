@@ -34,7 +34,8 @@ class StrandList {
   /// @param max_acceleration of an open contact towards a surface [m/s²]; negative: open contacts are left out.
   void gather(const World& world, RobotData& data, const Instant& instant, double dt, double max_acceleration);
   /// Turns contacts with curved surfaces to the normal where they will be after h: gap, its rate and stretch go along.
-  void turn_ahead(const World& world, double h);
+  /// @return the largest angle by which a normal turns past the point [rad].
+  double turn_ahead(const World& world, double h);
 
   /// Adds a law along a coordinate, behind all others; they end with the first `count`.
   void add_coordinate(const World& world, Eigen::Index dof, double v, const Law& law);

@@ -5,6 +5,7 @@
 
 #include "exposim/contact/bond_motion.hpp"
 #include "exposim/contact/evaluation.hpp"
+#include "exposim/robot/free_bodies.hpp"
 #include "exposim/robot/kinematics.hpp"
 #include "exposim/robot/mass_matrix.hpp"
 #include "exposim/thresholds.hpp"
@@ -74,10 +75,13 @@ void Agreement::restore(const World& world, RobotData& data, const StiffSystem& 
     push(system, &Difference::dp, dv_.col(0));
     push(system, &Difference::p, dv_.col(1));
     solve_Lt_in_place(data, dv_);
+    turn_free_bodies(data, dv_.col(0));
+    turn_free_bodies(data, dv_.col(1));
     next.v += dv_.col(0);
     dq_ = dv_.col(1);
     q_ = next.q;
     integrate(data.robot(), q_, dq_, next.q);
+    keep_free_bodies(data, q_, next.q, next.v);
     if (!(read > thresholds::kWorthAnotherLook * largest)) return;
   }
 }
@@ -120,6 +124,7 @@ double Agreement::compare(const World& world, RobotData& data, const StiffSystem
     } else {
       if (start.curved) continue;  // there the robot knows better: its normal turns
       const Motion end = contact_motion(world, data, strand.point, strand.memory.surface);
+      const Vector3d end_dp = along_with_carrier(end, start, end.dp);
       const double phi = start.phi + start.n.dot(way);
       if (mode == Mode::kBound) {
         difference.set(Feels::kAll, way - travel(start, end, start.arm), dp - end.dp);
@@ -127,10 +132,10 @@ double Agreement::compare(const World& world, RobotData& data, const StiffSystem
         if (end.phi >= std::min(phi, 0.0)) continue;
         difference.set(Feels::kNormal, (phi - end.phi) * start.n, Vector3d::Zero());
       } else if (mode == Mode::kSlipping) {
-        difference.set(Feels::kNormal, (phi - end.phi) * start.n, along(dp - end.dp, start.n));
+        difference.set(Feels::kNormal, (phi - end.phi) * start.n, along(dp - end_dp, start.n));
       } else {
         const Vector3d past = tangent(way - travel(start, end, start.arm), start.n);
-        difference.set(Feels::kAll, past + (phi - end.phi) * start.n, dp - end.dp);
+        difference.set(Feels::kAll, past + (phi - end.phi) * start.n, dp - end_dp);
       }
     }
     read = std::max(read, row.K_max * difference.p.norm() + swing(system, row, dt) * difference.dp.norm());

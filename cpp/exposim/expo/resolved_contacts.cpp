@@ -10,19 +10,22 @@ void ResolvedContacts::assign_slots(const World& world, const StrandList& strand
     slots_[k] = strand.index;
     if (strand.index == Strand::kNone) continue;
     Memory end = resolver.end(k);
-    const bool keeps = !world.has_free_slots() || end.active();  // else the slot is free again
+    const bool contact = strand.index < world.contacts().size();
+    const bool keeps = !contact || !world.changes_hands(strand.index) || end.active();  // else the slot is free again
     end.surface = keeps ? strand.memory.surface : -1;
+    end.guest = keeps ? strand.memory.guest : -1;
     next.memory[strand.index] = end;
   }
-  if (!world.has_free_slots()) return;
   for (std::size_t k = 0; k < slots_.size(); ++k) {
     const Strand& strand = strands.all()[k];
     if (strand.index != Strand::kNone || strand.point == Strand::kNone) continue;
     Memory end = resolver.end(k);
     if (!end.active()) continue;
-    const std::size_t slot = free_slot(world, next, strand.point);
-    if (slot == world.end_contact(strand.point)) continue;  // the commit counts it, and keeps the deepest
-    end.surface = strand.memory.surface;
+    const int surface = strand.memory.surface;
+    const std::size_t slot = free_slot(world, next, strand.point, surface);
+    if (slot == world.slots(strand.point, surface).second) continue;  // the commit counts it, and keeps the deepest
+    end.surface = surface;
+    end.guest = strand.memory.guest;
     next.memory[slot] = end;
     slots_[k] = slot;
   }

@@ -184,6 +184,20 @@ void StiffSystem::update_bias(const RobotData& data, const StrandList& strands, 
   update_free_accelerations(data, strands);
 }
 
+namespace {
+
+/// What the rotation of the body that carries the surface adds to an acceleration as that body sees it: Coriolis, and
+/// that the arm of a spherical foot turns along.
+Vector3d turning_drift(const RobotData& data, const Block& block, const Motion& motion, const Vector3d& p) {
+  const Vector3d omega_a = angular_velocity(data, block.a), omega_b = angular_velocity(data, block.b);
+  const Vector3d centre = p - motion.arm;
+  const Vector3d dc = velocity_at(data, block.a, centre) - velocity_at(data, block.b, centre);
+  const Vector3d dp = dc + (omega_a - omega_b).cross(motion.arm);
+  return omega_a.cross(omega_b.cross(motion.arm)) - omega_b.cross(dc + dp);
+}
+
+}  // namespace
+
 void StiffSystem::update_free_accelerations(const RobotData& data, const StrandList& strands) {
   acceleration_.setZero(Upsilon_block_.rows());
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
@@ -203,6 +217,7 @@ void StiffSystem::update_free_accelerations(const RobotData& data, const StrandL
       const Vector3d p = block.origin + row.arm;
       row.ddp_bar += point_drift(data, block.a, p - motion.arm) + angular_drift(data, block.a).cross(motion.arm);
       if (block.b != 0) row.ddp_bar -= point_drift(data, block.b, p);
+      if (motion.carried) row.ddp_bar += turning_drift(data, block, motion, p);
     } else if (row.rows == Rows::kAngular) {
       row.ddp_bar += angular_drift(data, block.a) - angular_drift(data, block.b);
     }
@@ -210,7 +225,8 @@ void StiffSystem::update_free_accelerations(const RobotData& data, const StrandL
     const Vector3d dn = motion.curvature * motion.dc;
     row.ddp_bar += motion.dc.dot(dn) * motion.n;  // φ̈ beyond n·p̈
     if (motion.arm.isZero()) continue;
-    const Vector3d darm = -motion.arm.norm() * dn, omega = point_motion(data, block.a, Vector3d::Zero()).omega;
+    const Vector3d darm = -motion.arm.norm() * dn;
+    const Vector3d omega = angular_velocity(data, block.a) - angular_velocity(data, block.b);
     row.ddp_bar += tangent(omega.cross(darm), motion.n);  // spinning about n, the foot meets it turned
   }
 }

@@ -132,10 +132,11 @@ void Expo::take_part(const World& world, Workspace& workspace, const Instant& no
 void Expo::take_once(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
                      double max_acceleration, Step& step) const {
   ExpoScratch& scratch = scratch_of(workspace);
+  double normals_turn = 0.0;
   {
     const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
     scratch.strands.gather(world, workspace.robot, now, dt, max_acceleration);
-    if (options_.order == 2) scratch.strands.turn_ahead(world, 0.5 * dt);
+    if (options_.order == 2) normals_turn = 2.0 * scratch.strands.turn_ahead(world, 0.5 * dt);
     scratch.joints.begin(world, now.state, input, scratch.strands, dt);
     scratch.near = scratch.strands.all().size();
   }
@@ -150,7 +151,10 @@ void Expo::take_once(const World& world, Workspace& workspace, const Instant& no
   finish(world, workspace, now, changing ? &scratch.contacts.followed() : nullptr, dt, step);
   step.motors.clear(world.robot().nv());
   if (!step.diverged) scratch.joints.end(step.motors, step.next.state);
-  step.parts.turn = dt * std::max(turn_rate, step.diverged ? 0.0 : step.next.turn_rate);
+  step.parts.turn = std::max(normals_turn, dt * std::max(turn_rate, step.diverged ? 0.0 : step.next.turn_rate));
+  if (!step.diverged) {
+    step.parts.turn = std::max(step.parts.turn, turn_of_normals(world, workspace.robot, scratch.strands));
+  }
 }
 
 bool Expo::move(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,

@@ -41,14 +41,19 @@ void ForceDerivatives::add_contact(const World& world, const RobotData& data, co
   const Motion& motion = at.motions[i];
   const Vector3d lam = at.force(i);
   Memory carried = now.state.memory[i];
-  if (carried.surface != at.state.memory[i].surface) carried = Memory{};  // the slot has changed hands
-  if (carried.active()) carry(travel(now.motions[i], motion), now.motions[i].n, motion, carried);
+  const Memory& memory = at.state.memory[i];
+  if (carried.surface != memory.surface || carried.guest != memory.guest) carried = Memory{};  // it has changed hands
+  if (carried.active()) carry(travel(now.motions[i], motion), now.motions[i], motion, carried);
   Matrix3d dlam_dp, dlam_ddp;
-  world.law(i, at.state.memory[i].surface).force_derivatives(motion, carried, dlam_dp, dlam_ddp);
-  const std::size_t joint = world.robot().points()[world.contacts()[i].point].joint;
+  world.law(i, memory).force_derivatives(motion, carried, dlam_dp, dlam_ddp);
+  const std::size_t joint = world.shape(world.point_of(i, memory)).joint;
   point_derivatives(data, joint, motion.p, motion.arm, point_);
   const bool round = !motion.arm.isZero();
 
+  if (motion.carried) {
+    add_carried(world, data, at, i, dlam_dp, dlam_ddp);
+    return;
+  }
   // A force fixed to the body would turn with it; the contact force does not.
   dlam_dq_.noalias() = dlam_dp * point_.dp_dq;
   if (round && carried.active()) {
@@ -67,12 +72,26 @@ void ForceDerivatives::add_contact(const World& world, const RobotData& data, co
   }
 }
 
+void ForceDerivatives::add_carried(const World& world, const RobotData& data, const Instant& at, std::size_t i,
+                                   const Matrix3d& dlam_dp, const Matrix3d& dlam_ddp) {
+  const Matrix3d lam = skew(at.force(i));
+  const Vector3d& p = at.motions[i].p;
+  point_derivatives(data, world.joint_of(at.state.memory[i].surface), p, Vector3d::Zero(), other_);
+  // The force turns with the body that carries the surface.
+  dlam_dq_.noalias() = dlam_dp * (point_.dp_dq - other_.dp_dq) + dlam_ddp * (point_.ddp_dq - other_.ddp_dq);
+  dlam_dq_.noalias() -= lam * other_.J_omega;
+  dlam_dv_.noalias() = dlam_ddp * (point_.J - other_.J);
+  by_q_.noalias() += (point_.J - other_.J).transpose() * dlam_dq_;
+  by_q_.noalias() += point_.J.transpose() * lam * point_.J_omega - other_.J.transpose() * lam * other_.J_omega;
+  by_v_.noalias() += (point_.J - other_.J).transpose() * dlam_dv_;
+}
+
 void ForceDerivatives::add_bond(const World& world, const RobotData& data, const Instant& at, std::size_t i) {
   const World::BondStrand& strand = world.bond_strands()[i - world.contacts().size()];
   const Bond& bond = world.bonds()[strand.bond];
   const Motion& motion = at.motions[i];
   Matrix3d dlam_dp, dlam_ddp;
-  world.law(i, -1).force_derivatives(motion, at.state.memory[i], dlam_dp, dlam_ddp);
+  world.law(i, {}).force_derivatives(motion, at.state.memory[i], dlam_dp, dlam_ddp);
   if (strand.rows == Rows::kCoordinate) {
     by_q_(bond.in_v, bond.in_v) += dlam_dp(0, 0);
     by_v_(bond.in_v, bond.in_v) += dlam_ddp(0, 0);

@@ -11,7 +11,8 @@ namespace exposim {
 
 /// ∂(Jᵀλ)/∂q and ∂(Jᵀλ)/∂v, beyond what changes with forces fixed to the bodies; also for external wrenches.
 ///
-/// Exact for contacts on flat surfaces; of bonds and curved surfaces, what Newton's method needs to converge.
+/// Exact for contacts on flat surfaces that stand still; of bonds and all other contacts, what Newton's method needs to
+/// converge.
 class ForceDerivatives {
  public:
   /// @param now where the step starts. @param at the instant within it at which forces were evaluated last.
@@ -22,6 +23,9 @@ class ForceDerivatives {
 
  private:
   void add_contact(const World& world, const RobotData& data, const Instant& now, const Instant& at, std::size_t i);
+  /// With a surface that a body carries, after the point's own derivatives.
+  void add_carried(const World& world, const RobotData& data, const Instant& at, std::size_t i,
+                   const Eigen::Matrix3d& dlam_dp, const Eigen::Matrix3d& dlam_ddp);
   void add_bond(const World& world, const RobotData& data, const Instant& at, std::size_t i);
   void add_limit(const World& world, const Instant& at, std::size_t i);
   void add_wrench(const RobotData& data, const ExternalWrench& wrench);

@@ -6,7 +6,8 @@
 
 namespace exposim {
 
-/// Moves the origins c of the bodies that fly freely in the world (free-flyer joints on it) as the world sees them:
+/// Moves bodies that fly freely in the world (free-flyer joints on it) as the world sees them: of one that carries
+/// nothing the centre of mass, so that its momentum changes by the forces alone; of all others the origin c.
 ///
 ///   ċ⁺ = ċ + dt c̈,      c⁺ = c + dt ċ + dt²/2 c̈₂,      c̈ = R (dv + ω × v) where the terms were taken
 ///
@@ -15,5 +16,12 @@ namespace exposim {
 /// @param dv rates of v that move v, and q. @param q, v after dt; turned as they are to be.
 void move_free_bodies(const RobotData& data, const Eigen::VectorXd& q_start, const Eigen::VectorXd& v_start,
                       const Eigen::MatrixX2d& dv, double dt, Eigen::VectorXd& q, Eigen::VectorXd& v);
+
+/// Turns a change of velocities as the world sees it: from the axes of free bodies where the terms were taken to those
+/// of the last update_kinematics.
+void turn_free_bodies(const RobotData& data, Eigen::Ref<Eigen::VectorXd> dv);
+/// Keeps the velocities of free bodies as the world sees them, where q was changed.
+void keep_free_bodies(const RobotData& data, const Eigen::VectorXd& q_before, const Eigen::VectorXd& q,
+                      Eigen::VectorXd& v);
 
 }  // namespace exposim

@@ -33,6 +33,18 @@ Vector3d world_position(const RobotData& data, std::size_t joint, const Vector3d
   return body.p + body.R * position;
 }
 
+Vector3d position_in(const RobotData& data, std::size_t joint, const Vector3d& p) {
+  const BodyMotion& body = data.tree().bodies[joint];
+  return transposed_times(body.R, p - body.p);
+}
+
+Vector3d velocity_at(const RobotData& data, std::size_t joint, const Vector3d& p) {
+  const BodyMotion& body = data.tree().bodies[joint];
+  return body.v + cross(body.omega, p - body.p);
+}
+
+Vector3d angular_velocity(const RobotData& data, std::size_t joint) { return data.tree().bodies[joint].omega; }
+
 Eigen::Matrix3d rotation(const RobotData& data, std::size_t joint) { return data.tree().bodies[joint].R.matrix(); }
 
 double fastest_turn(const RobotData& data) {

@@ -20,6 +20,11 @@ void update_kinematics(RobotData& data, const Eigen::VectorXd& q, const Eigen::V
 /// @param position in the joint's frame.
 PointMotion point_motion(const RobotData& data, std::size_t joint, const Eigen::Vector3d& position);
 Eigen::Vector3d world_position(const RobotData& data, std::size_t joint, const Eigen::Vector3d& position);
+/// Where a point of the world is in the joint's frame.
+Eigen::Vector3d position_in(const RobotData& data, std::size_t joint, const Eigen::Vector3d& p);
+/// Velocity of the point of a body that is now at p (world).
+Eigen::Vector3d velocity_at(const RobotData& data, std::size_t joint, const Eigen::Vector3d& p);
+Eigen::Vector3d angular_velocity(const RobotData& data, std::size_t joint);
 Eigen::Matrix3d rotation(const RobotData& data, std::size_t joint);
 /// Angular speed of the body that turns fastest [rad/s], not counting rotors and balls, which look the same however
 /// they are turned.

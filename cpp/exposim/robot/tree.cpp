@@ -74,7 +74,10 @@ Tree::Tree(const PinocchioModel& pinocchio) : armature(pinocchio.model.armature)
     joint.nv = model.nvs[i];
     boost::apply_visitor(Recognise(joint), model.joints[i].toVariant());
     if (joint.kind == JointKind::kHinge) hinges.push_back(i);
-    if (joint.kind == JointKind::kFree && joint.parent == 0) free_bodies.push_back(i);
+    if (joint.kind == JointKind::kFree && joint.parent == 0) {
+      free_bodies.push_back(i);
+      if (model.children[i].empty()) joint.lever = Vec3(c);
+    }
     const TreeJoint& parent = joints[joint.parent];
     joint.depth = parent.depth + parent.nv;
     joint.first = packed;

@@ -29,6 +29,7 @@ struct TreeJoint {
   double mass = 0.0;  ///< of the body [kg]
   Vec3 mc;            ///< mass times centre of mass [kg·m]
   Symmetric3 I;       ///< about the frame's origin [kg·m²]
+  Vec3 lever;         ///< of a free body that carries nothing, its centre of mass [m]; else zero
 };
 
 /// The joints and bodies of a robot, side by side; 0 is the world.

@@ -20,6 +20,7 @@ struct Memory {
   Mode mode = Mode::kOpen;
   double phi0 = 0.0;                            ///< gap at which the normal spring is at rest [m]
   Eigen::Vector3d s = Eigen::Vector3d::Zero();  ///< stretch from the anchor, tangential unless bound [m]
+  int guest = -1;  ///< point of an edge of the world that touches the surface, see World::guest_point(); −1: none
 
   bool active() const { return mode != Mode::kOpen; }
   /// Without a hold: slipping, or without force.

@@ -3,6 +3,8 @@
 #include <Eigen/Geometry>
 #include <cmath>
 
+#include "exposim/thresholds.hpp"
+
 namespace exposim {
 
 using Eigen::Matrix3d;
@@ -10,10 +12,16 @@ using Eigen::Vector3d;
 
 namespace {
 
-/// θ of a spherical foot, R⁺ = exp(θ) R.
+/// θ of a spherical foot, R⁺ = exp(θ) R, as it looks at the first motion.
 Vector3d rotation_vector(const Motion& from, const Motion& to) {
   const Eigen::AngleAxisd turned(to.rotation * from.rotation.transpose());
-  return turned.angle() * turned.axis();
+  const Vector3d theta = turned.angle() * turned.axis();
+  return from.carried ? Vector3d(from.carrier * theta) : theta;
+}
+
+/// Whether two normals differ by rounding alone, as those of a flat face do that is carried about.
+bool is_same(const Vector3d& a, const Vector3d& b) {
+  return (a - b).squaredNorm() < thresholds::kSameNormal * thresholds::kSameNormal;
 }
 
 Matrix3d skew(const Vector3d& a) {
@@ -25,6 +33,14 @@ Matrix3d skew(const Vector3d& a) {
 }  // namespace
 
 Vector3d travel(const Motion& from, const Motion& to, const Vector3d& arm) {
+  if (from.carried) {
+    Vector3d way = from.carrier * (to.in_carrier - from.in_carrier);
+    if (from.slides) {  // that the centre moves along its edge is no travel: what is halfway on the edge stays there
+      const Vector3d half = 0.5 * (to.place - from.place);
+      way -= from.carrier * (to.rotation * half + from.rotation * half);
+    }
+    return arm.isZero() ? way : Vector3d(way + rotation_vector(from, to).cross(arm));
+  }
   if (arm.isZero()) return to.p - from.p;
   return (to.p - to.arm) - (from.p - from.arm) + rotation_vector(from, to).cross(arm);
 }
@@ -38,21 +54,33 @@ Matrix3d travel_by_rotation(const Motion& from, const Motion& to) {
   return -skew(arm) * (Matrix3d::Identity() - 0.5 * cross + square * cross * cross);
 }
 
-void carry(const Vector3d& way, const Vector3d& n, const Motion& to, Memory& memory) {
+void carry(const Vector3d& way, const Motion& from, const Motion& to, Memory& memory) {
   if (memory.mode == Mode::kBound) {
     memory.s += way;
-  } else if (!to.curved) {
-    memory.s += tangent(way, to.n);
+    return;
+  }
+  const Vector3d n = along_with_carrier(from, to, from.n), moved = along_with_carrier(from, to, way);
+  memory.s = along_with_carrier(from, to, memory.s);
+  if (is_same(n, to.n)) {
+    memory.s += tangent(moved, to.n);
+  } else if (n.dot(to.n) < thresholds::kOtherSide) {
+    memory.s.setZero();
   } else {
     // The chord lies in the tangent plane of the normal halfway; the stretch turns with the normal.
     const Vector3d halfway = (n + to.n).normalized();
-    memory.s = Eigen::Quaterniond::FromTwoVectors(n, halfway) * memory.s + tangent(way, halfway);
+    memory.s = Eigen::Quaterniond::FromTwoVectors(n, halfway) * memory.s + tangent(moved, halfway);
     memory.s = Eigen::Quaterniond::FromTwoVectors(halfway, to.n) * memory.s;
   }
 }
 
-void turn(const Vector3d& n, const Motion& to, Memory& memory) {
-  if (to.curved) memory.s = Eigen::Quaterniond::FromTwoVectors(n, to.n) * memory.s;
+void turn(const Motion& from, const Motion& to, Memory& memory) {
+  const Vector3d n = along_with_carrier(from, to, from.n);
+  memory.s = along_with_carrier(from, to, memory.s);
+  if (n.dot(to.n) < thresholds::kOtherSide) {
+    memory.s.setZero();
+  } else if (!is_same(n, to.n)) {
+    memory.s = Eigen::Quaterniond::FromTwoVectors(n, to.n) * memory.s;
+  }
 }
 
 }  // namespace exposim

@@ -10,7 +10,7 @@ import pinocchio as pin
 
 from exposim._checks import Array
 from exposim.robots.joint_settings import JointSettings
-from exposim.robots.joints import DryFriction, Joint, JointLimits
+from exposim.robots.joints import DryFriction, Joint
 from exposim.robots.models import dofs_of, joint_names, parts_of
 
 # Beyond this a number of a model means that there is no limit: Pinocchio writes the largest float for it.
@@ -87,7 +87,7 @@ def stated_friction(model: pin.Model) -> tuple[DryFriction, ...]:
 
 
 def joints_to_look_at(model: pin.Model, settings: JointSettings) -> dict[str, Joint]:
-    """All joints but a floating base, by name."""
+    """All joints but free bases, by name."""
     effort, velocity = stated_bounds(model.effortLimit), stated_bounds(model.velocityLimit)
     friction = np.array([each.dynamic for each in settings.friction])
     static = np.array([each.static for each in settings.friction])
@@ -112,12 +112,13 @@ def joint_arrays(model: pin.Model, q0: Array, actuated: Sequence[str], settings:
     effort, velocity, strength = np.full(nv, np.inf), np.full(nv, np.inf), own_effort.copy()
     for name in actuated:
         dofs, drive = dofs_of(model, name), settings.drives.get(name)
-        if settings.effort_limits:
+        has_limits = settings.limits_effort_of(name)
+        if has_limits:
             effort[dofs] = own_effort[dofs]
         if drive is None:  # a torque alone, which has no torque-speed line
             continue
         kp[dofs], kd[dofs], delay[dofs] = drive.kp, drive.kd, drive.delay
-        if settings.effort_limits:
+        if has_limits:
             velocity[dofs] = own_velocity[dofs]
         if drive.effort is not None:
             effort[dofs] = strength[dofs] = drive.effort
@@ -146,7 +147,7 @@ def joint_arrays(model: pin.Model, q0: Array, actuated: Sequence[str], settings:
                 for i, each in enumerate(settings.friction)
             ]
         ),
-        limits=[] if settings.limits is None else _limits(model, settings.limits, inertia, strength),
+        limits=_limits(model, settings, inertia, strength),
         rest=np.array(q0),
     )
 
@@ -168,15 +169,19 @@ def felt_inertia(model: pin.Model, q0: Array) -> Array:
 
 
 def _limits(
-    model: pin.Model, limits: JointLimits, inertia: Array, strength: Array
+    model: pin.Model, settings: JointSettings, inertia: Array, strength: Array
 ) -> list[tuple[int, int, float, float, float, float]]:
     found = []
-    for in_q, in_v, lower, upper in (end for name in joint_names(model) for end in position_limits(model, name)):
-        motor = strength[in_v] if np.isfinite(strength[in_v]) else 0.0
-        own = max(inertia[in_v] * LIMIT_FREQUENCY**2, motor / LIMIT_GIVES_WAY)
-        stiffness = min(own, NO_LIMIT) if limits.stiffness is None else limits.stiffness
-        damping = LIMIT_DAMPING * stiffness if limits.damping is None else limits.damping
-        found.append((in_q, in_v, lower, upper, float(stiffness), float(damping)))
+    for name in joint_names(model):
+        limits = settings.limits_of(name)
+        if limits is None:
+            continue
+        for in_q, in_v, lower, upper in position_limits(model, name):
+            motor = strength[in_v] if np.isfinite(strength[in_v]) else 0.0
+            own = max(inertia[in_v] * LIMIT_FREQUENCY**2, motor / LIMIT_GIVES_WAY)
+            stiffness = min(own, NO_LIMIT) if limits.stiffness is None else limits.stiffness
+            damping = LIMIT_DAMPING * stiffness if limits.damping is None else limits.damping
+            found.append((in_q, in_v, lower, upper, float(stiffness), float(damping)))
     return found
 
 

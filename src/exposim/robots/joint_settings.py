@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pinocchio as pin
@@ -21,6 +21,11 @@ Drives = Drive | Mapping[str, Drive | None] | bool
 Friction = ArrayLike | DryFriction | Sequence[DryFriction] | Mapping[str, float | DryFriction]
 # What joint_damping= and armature= take.
 PerDof = ArrayLike | Mapping[str, float]
+# What joint_limits= and effort_limits= take.
+Limits = JointLimits | bool | Mapping[str, JointLimits | bool]
+EffortLimits = bool | Mapping[str, bool]
+
+Setting = TypeVar("Setting")
 
 
 @dataclass(frozen=True)
@@ -29,24 +34,36 @@ class JointSettings:
 
     Args:
         drives: By the names of the joints that have one.
-        limits: How hard the stops are; ``None`` where there are none.
-        effort_limits: Whether the torque limits that the model states hold.
+        limits: How hard the stops are; ``None`` where there are none. One for all joints, or by their names.
+        effort_limits: Whether the torque limits that the model states hold, likewise.
         friction: Of every degree of freedom.
     """
 
     drives: Mapping[str, Drive]
-    limits: JointLimits | None
-    effort_limits: bool
+    limits: JointLimits | Mapping[str, JointLimits | None] | None
+    effort_limits: bool | Mapping[str, bool]
     friction: tuple[DryFriction, ...]
+
+    def limits_of(self, joint: str) -> JointLimits | None:
+        """Of one joint."""
+        return self.limits[joint] if isinstance(self.limits, Mapping) else self.limits
+
+    def limits_effort_of(self, joint: str) -> bool:
+        """Of one joint."""
+        return self.effort_limits[joint] if isinstance(self.effort_limits, Mapping) else self.effort_limits
 
 
 def checked_actuated_joints(names: Sequence[str] | None, model: pin.Model, robot_name: str) -> tuple[str, ...]:
-    """Names of joints, once each; by default of all but a floating base."""
+    """Names of joints, once each; by default of all but free bases, which are never driven."""
+    movable = joint_names(model)
     if names is None:
-        return tuple(joint_names(model))
-    movable = list(model.names)[1:]
+        return tuple(movable)
     names = _checks.several("actuated_joints", names, "a list of names of joints")
     for name in names:
+        if isinstance(name, str) and name in list(model.names)[1:] and name not in movable:
+            raise InvalidArgument(
+                f"actuated_joints has {name!r}, a free base of {robot_name!r}, which no motor drives; leave it out"
+            )
         if not isinstance(name, str) or name not in movable:
             near = did_you_mean(str(name), movable)
             raise InvalidArgument(f"actuated_joints has {name!r}, which is no joint of {robot_name!r}{near}")
@@ -102,7 +119,41 @@ def checked_limits(given: Any) -> JointLimits | None:
         return given
     if isinstance(given, (bool, np.bool_)):
         return JointLimits() if given else None
-    raise InvalidArgument(f"joint_limits is {given!r}; give True, False or an exposim.JointLimits")
+    raise InvalidArgument(
+        f"joint_limits is {given!r}; give True, False or an exposim.JointLimits, or a mapping from names or globs of "
+        f"joints to such"
+    )
+
+
+def checked_effort_limits(given: Any) -> bool:
+    """From True or False."""
+    return _checks.flag("effort_limits", given)
+
+
+def per_joint(
+    name: str,
+    given: Any,
+    check: Callable[[Any], Setting],
+    present: Setting | Mapping[str, Setting],
+    model: pin.Model,
+    robot_name: str,
+) -> Setting | Mapping[str, Setting]:
+    """One for all joints, or by names and globs in place of what is present, of which later ones go before."""
+    if not isinstance(given, Mapping):
+        return check(given)
+    names = joint_names(model)
+    settings = dict(present) if isinstance(present, Mapping) else dict.fromkeys(names, present)
+    for pattern, value in given.items():
+        settings |= dict.fromkeys(matching(name, pattern, names, robot_name), check(value))
+    return same_for_all(settings, present)
+
+
+def same_for_all(
+    settings: Mapping[str, Setting], otherwise: Setting | Mapping[str, Setting]
+) -> Setting | Mapping[str, Setting]:
+    """One setting in place of many equal ones, or another in place of none."""
+    different = set(settings.values())
+    return settings if len(different) > 1 else different.pop() if different else otherwise
 
 
 def per_dof(

@@ -67,8 +67,8 @@ class JointLimits:
         _set(
             self,
             {
-                "stiffness": _optional("stiffness", self.stiffness, "[N·m/rad or N/m]", above=0.0),
-                "damping": _optional("damping", self.damping, "[N·m·s/rad or N·s/m]", least=0.0),
+                "stiffness": _checks.optional("stiffness", self.stiffness, "[N·m/rad or N/m]", above=0.0),
+                "damping": _checks.optional("damping", self.damping, "[N·m·s/rad or N·s/m]", least=0.0),
             },
         )
 
@@ -102,8 +102,8 @@ class DryFriction:
             {
                 "dynamic": dynamic,
                 "static": static,
-                "stiffness": _optional("stiffness", self.stiffness, "[N·m/rad or N/m]", above=0.0),
-                "damping": _optional("damping", self.damping, "[N·m·s/rad or N·s/m]", least=0.0),
+                "stiffness": _checks.optional("stiffness", self.stiffness, "[N·m/rad or N/m]", above=0.0),
+                "damping": _checks.optional("damping", self.damping, "[N·m·s/rad or N·s/m]", least=0.0),
             },
         )
 
@@ -140,10 +140,6 @@ class Joint:
 def _bound(name: str, value: Any, unit: str) -> float | None:
     """A number above zero, which may be infinite, or None."""
     return None if value is None else _checks.positive(name, value, f"{unit}, inf for no limit, or None for its own")
-
-
-def _optional(name: str, value: Any, unit: str, **bound: float) -> float | None:
-    return None if value is None else _checks.number(name, value, f"{unit}, or None", **bound)
 
 
 def _set(frozen: object, values: dict[str, Any]) -> None:

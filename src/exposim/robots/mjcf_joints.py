@@ -60,26 +60,32 @@ class Mjcf:
 
     def __init__(self, path: Path, root: Element):
         self.path, self.root = path, root
-        self._joints: dict[str, dict[str, str]] = {}
+        self._classes: dict[str, dict[str, dict[str, str]]] = {}
         self._actuators: dict[str, list[list[Element]]] = {}
         for default in root.iterfind("default"):
-            self._read_class(default, "main", self._joints.get("main", {}), self._actuators.get("main", []))
-        compiler: dict[str, str] = {}
+            self._read_class(default, "main", self._classes.get("main", {}), self._actuators.get("main", []))
+        self.compiler: dict[str, str] = {}
         for element in root.iterfind("compiler"):
-            compiler |= element.attrib
-        self.per_angle = 1.0 if compiler.get("angle") == "radian" else np.pi / 180.0
-        self._autolimits = compiler.get("autolimits", "true") != "false"
+            self.compiler |= element.attrib
+        self.per_angle = 1.0 if self.compiler.get("angle") == "radian" else np.pi / 180.0
+        self._autolimits = self.compiler.get("autolimits", "true") != "false"
 
-    def _read_class(self, default: Element, name: str, joint: dict[str, str], above: list[list[Element]]) -> None:
-        own = []
+    def _read_class(
+        self, default: Element, name: str, inherited: dict[str, dict[str, str]], above: list[list[Element]]
+    ) -> None:
+        own, by_tag = [], dict(inherited)
         for element in default:
-            if element.tag == "joint":
-                joint = joint | element.attrib
+            if element.tag in ("joint", "geom", "site", "mesh"):
+                by_tag[element.tag] = by_tag.get(element.tag, {}) | element.attrib
             elif element.tag in ACTUATORS:
                 own.append(element)
-        self._joints[name], self._actuators[name] = joint, [*above, own]
+        self._classes[name], self._actuators[name] = by_tag, [*above, own]
         for element in default.iterfind("default"):
-            self._read_class(element, element.get("class", ""), joint, [*above, own])
+            self._read_class(element, element.get("class", ""), by_tag, [*above, own])
+
+    def attributes(self, element: Element, inherited: str = "main") -> dict[str, str]:
+        """Of an element, with those of its class; `inherited` is the class that its body gives to what has none."""
+        return self._classes.get(element.get("class", inherited), {}).get(element.tag, {}) | element.attrib
 
     def actuator_defaults(self, element: Element) -> list[list[Element]]:
         """What stands for an actuator in its class and those above, class by class, the outermost first."""
@@ -91,7 +97,7 @@ class Mjcf:
         try:
             found = [float(each) for each in text.split()]
         except ValueError:
-            found = []
+            found = [np.nan]
         if len(found) < count or not np.isfinite(found).all():
             raise ModelParseError(
                 f'{self.path} is not a valid MJCF file: {name}="{text}" should be {count} or more numbers'
@@ -135,7 +141,7 @@ class Mjcf:
                 if element.tag == "freejoint":
                     joints.append((element.get("name"), "free", dict(element.attrib)))
                 elif element.tag == "joint":
-                    attributes = self._joints.get(element.get("class", of_joints), {}) | element.attrib
+                    attributes = self.attributes(element, of_joints)
                     joints.append((element.get("name"), attributes.get("type", "hinge"), attributes))
             if joints:
                 yield joints

@@ -60,15 +60,6 @@ def refuse_what_is_no_tree(path: Path, root: ElementTree.Element) -> None:
     )
 
 
-def reason(error: Exception) -> str:
-    """What Pinocchio says, less where in its source it says it."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    if any(line.startswith("message:") for line in lines):
-        start = next(i for i, line in enumerate(lines) if line.startswith("message:"))
-        lines = [lines[start].removeprefix("message:").strip(), *lines[start + 1 :]]
-    return next(filter(None, lines), type(error).__name__)
-
-
 def root_link(root: ElementTree.Element) -> str:
     """Of a URDF file: the link that hangs on no joint."""
     hanging = {_link(joint, "child") for joint in root.iterfind("joint")}

@@ -57,13 +57,35 @@ def refuse_what_cannot_be_simulated(model: pin.Model, name: str) -> None:
 
 
 def has_floating_base(model: pin.Model) -> bool:
-    """Whether the first joint is a free flyer."""
-    return bool(model.njoints > 1 and model.joints[1].shortname() == "JointModelFreeFlyer")
+    """Whether the first joint is a free base, so that q begins with its pose."""
+    return model.njoints > 1 and is_free_base(model, 1)
+
+
+def is_free_base(model: pin.Model, joint: int) -> bool:
+    """Whether a joint is a free flyer in the world: of no robot's mechanism, and never driven."""
+    return bool(model.parents[joint] == 0 and model.joints[joint].shortname() == "JointModelFreeFlyer")
+
+
+def free_bases(model: pin.Model) -> list[int]:
+    """Joints that are free bases: one of a robot that floats, and one for each such part of a combined one."""
+    return [joint for joint in range(1, model.njoints) if is_free_base(model, joint)]
+
+
+def free_dofs(model: pin.Model) -> list[int]:
+    """Entries of v that belong to free bases."""
+    return [i for joint in free_bases(model) for i in range(model.idx_vs[joint], model.idx_vs[joint] + 6)]
+
+
+def root_of(model: pin.Model, joint: int) -> int:
+    """The joint in the world on which a joint depends; of the world itself, 0."""
+    while model.parents[joint] != 0:
+        joint = int(model.parents[joint])
+    return joint
 
 
 def joint_names(model: pin.Model) -> list[str]:
-    """Of all joints but a floating base."""
-    return list(model.names)[2 if has_floating_base(model) else 1 :]
+    """Of all joints but free bases."""
+    return [model.names[joint] for joint in range(1, model.njoints) if not is_free_base(model, joint)]
 
 
 def dofs_of(model: pin.Model, joint_name: str) -> slice:

@@ -11,6 +11,7 @@ import pinocchio as pin
 
 from exposim.robots.joint_laws import position_limits, stated_bounds
 from exposim.robots.mjcf_actuators import Actuated
+from exposim.robots.mjcf_geoms import moves
 from exposim.robots.mjcf_joints import MjcfJoint
 from exposim.robots.models import dofs_of, joint_names, parts_of
 from exposim.robots.robot import Robot
@@ -100,6 +101,17 @@ def left_out_of_contact(robot: Robot, root: Element | None) -> list[str]:
     return [f"contact of links without contact points, which pass through the ground ({some(bare)})"] if bare else []
 
 
+def left_out_of_points(robot: Robot) -> list[str]:
+    """Shapes from which no points could be chosen, of a robot for which that was tried."""
+    if robot.file_shapes.points is None:
+        return []
+    # How many points are on a link is for `print(robot)` to say.
+    lost = [each for each in robot.file_shapes.left_out if not each.what.endswith("points")]
+    return [f"contact of {each.what} of {each.link}: {each.why}" for each in lost[:3]] + (
+        [f"contact of {len(lost) - 3} more shapes, which print(robot) lists"] if len(lost) > 3 else []
+    )
+
+
 def mimic_joints(root: Element) -> list[str]:
     """Told of for known robots too."""
     moving = [joint for joint in root.iter("joint") if joint.get("type") != "fixed"]
@@ -134,7 +146,8 @@ def left_out_of_mjcf(
 ) -> list[str]:
     """All that stands in an MJCF file and is not read; `uneven`: joints with torque limits that differ by direction."""
     told = []
-    if lost := [body.get("name", "") for body in root.findall("worldbody/body")[1:]]:
+    others = root.findall("worldbody/body")[1:]
+    if lost := [body.get("name", "") for body in others if moves(body)]:
         told.append(f"more than one robot in a file ({some(lost)} was left out)")
     if included := [part.get("file", "") for part in root.iter("include")]:
         told.append(f"other files that it includes, which are not read ({some(included)})")
@@ -169,8 +182,8 @@ def left_out_of_mjcf(
     told += _with_names(unknown)
     in_world = {child.tag for world in root.iterfind("worldbody") for child in world}
     told += [f"<{tag}> of the world" for tag in sorted(in_world - _IN_BODY)]
-    if root.find("worldbody/geom") is not None:
-        told.append("geometry that is fixed to the world, which is no ground")
+    if root.find("worldbody/geom") is not None or len(lost) < len(others):
+        told.append("geometry that is fixed to the world, which exposim.load_ground reads")
     if settings := sorted({a for geom in root.iter("geom") for a in geom.attrib if a in _OF_CONTACT}):
         told.append(f"what geoms say of contact, which surfaces and points say here ({some(settings)})")
     if settings := sorted({a for element in root.iterfind("compiler") for a in set(element.attrib) - _OF_COMPILER}):

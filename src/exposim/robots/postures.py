@@ -9,10 +9,10 @@ import numpy as np
 import pinocchio as pin
 
 from exposim._checks import Array
-from exposim.errors import ModelParseError
+from exposim.errors import ModelParseError, reason
 from exposim.robots.joint_laws import position_limits
-from exposim.robots.model_files import parse, reason
-from exposim.robots.models import joint_names
+from exposim.robots.model_files import parse
+from exposim.robots.models import free_bases, free_dofs, joint_names, root_of
 from exposim.robots.robot import Robot
 
 # How far below z = 0 the feet of a standing robot are put [m].
@@ -28,17 +28,25 @@ def stand_on_ground(robot: Robot, q: Array) -> Array:
     """
     model, q = robot.model, robot.check_configuration(q)
     data = model.createData()
-    base = 6 if robot.has_floating_base else 0
+    base = free_dofs(model)
     if base:
         q[2] -= _heights(robot, data, q)[0].mean()
     for _ in range(10):
         heights, J = _heights(robot, data, q)
         if np.abs(heights).max() < 1e-12:
             break
-        J[:, :base] = 0.0  # the joints level the soles; the base keeps its attitude
+        J[:, base] = 0.0  # the joints level the soles; the base keeps its attitude
         q = pin.integrate(model, q, -np.linalg.lstsq(J, heights, rcond=1e-6)[0])
     if base:
         q[2] -= _heights(robot, data, q)[0].max() + TOUCHING_DEPTH
+    return q
+
+
+def put_down(robot: Robot, q: Array) -> Array:
+    """The configuration with a floating base so high that the lowest contact point is on z = 0, a hair below."""
+    q = robot.check_configuration(q)
+    if robot.has_floating_base and robot.contact_points:
+        q[2] -= _heights(robot, robot.model.createData(), q)[0].min() + TOUCHING_DEPTH
     return q
 
 
@@ -82,9 +90,18 @@ def starting_configuration(robot: Robot, of_srdf: Sequence[str] | None = None) -
         for joint in joint_names(model):
             for in_q, _, lower, upper in position_limits(model, joint):
                 q[in_q] = min(max(q[in_q], lower), upper)
-    if robot.has_floating_base and robot.contact_points and not is_placed:
-        q[2] -= _heights(robot, model.createData(), q)[0].min()
-    return q, name
+    return q if is_placed else on_the_ground(robot, q), name
+
+
+def on_the_ground(robot: Robot, q: Array) -> Array:
+    """The configuration in which the lowest contact point of every free base is on z = 0."""
+    model, q = robot.model, q.copy()
+    roots = np.array([root_of(model, robot.locate(point.frame)[0]) for point in robot.contact_points])
+    heights = _heights(robot, model.createData(), q)[0]
+    for base in free_bases(model):
+        if (own := roots == base).any():
+            q[model.idx_qs[base] + 2] -= heights[own].min()
+    return q
 
 
 def _heights(robot: Robot, data: pin.Data, q: Array) -> tuple[Array, Array]:

@@ -11,14 +11,17 @@ from xml.etree import ElementTree
 
 import pinocchio as pin
 
-from exposim.errors import InvalidArgument, ModelParseError, UnknownFile
+from exposim.contact.surfaces import Surface
+from exposim.errors import InvalidArgument, ModelParseError, UnknownFile, reason
 from exposim.robots.joints import Drive
 from exposim.robots.mjcf_actuators import read_actuators
+from exposim.robots.mjcf_geoms import add_frames, ground_of_mjcf, solids_of_mjcf
 from exposim.robots.mjcf_joints import Mjcf
-from exposim.robots.model_files import parse, reason, refuse_what_is_no_tree, root_link
+from exposim.robots.model_files import parse, refuse_what_is_no_tree, root_link
 from exposim.robots.models import has_floating_base, joint_names
 from exposim.robots.notes import left_out_of_mjcf, left_out_of_urdf, some
 from exposim.robots.postures import load_poses, poses_beside
+from exposim.robots.solids import LeftOut, Solids
 
 Element = ElementTree.Element
 Base = bool | Literal["auto"]
@@ -37,6 +40,7 @@ class Reading:
         poses: Names of those of an SRDF file.
         actuated_joints: If the file says which.
         drives: That it has.
+        solids: Shapes of its links, of MJCF files.
     """
 
     model: pin.Model
@@ -47,6 +51,7 @@ class Reading:
     poses: list[str] | None = None
     actuated_joints: list[str] | None = None
     drives: Mapping[str, Drive] = field(default_factory=dict)
+    solids: Solids | None = None
 
 
 def read_urdf(path: Path, floating_base: Base, srdf: str | PathLike[str] | None = None) -> Reading:
@@ -100,12 +105,20 @@ def read_mjcf(path: Path, floating_base: Base) -> Reading:
     if joints is not None:
         uneven = mjcf.apply(model, joints)
         actuated = read_actuators(mjcf, model, joints)
-    reading = Reading(model, root, [], left_out_of_mjcf(root, joints, actuated, uneven))
+    add_frames(mjcf, model)
+    reading = Reading(model, root, [], left_out_of_mjcf(root, joints, actuated, uneven), solids=solids_of_mjcf(mjcf))
     if actuated is not None and actuated.joints:
         reading.actuated_joints, reading.drives = actuated.joints, actuated.drives
         are_all = len(actuated.joints) == len(joint_names(model))
         reading.read.append(f"actuators ({some(actuated.joints)}){'' if are_all else ', while other joints have none'}")
     return reading
+
+
+def read_ground(path: Path) -> tuple[list[Surface], list[LeftOut]]:
+    """What an MJCF file fixes to the world, and what cannot be read of it."""
+    root = parse(path, root_tag="mujoco", kind="MJCF")
+    _refuse_short_vectors(path, root)
+    return ground_of_mjcf(Mjcf(path, root))
 
 
 def _given_file(name: str, given: str | PathLike[str]) -> Path:

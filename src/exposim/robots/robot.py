@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -13,22 +14,32 @@ from numpy.typing import ArrayLike, NDArray
 
 from exposim import _checks, _core
 from exposim._checks import Array
+from exposim.contact.surfaces import Surface
 from exposim.errors import InvalidArgument, UnknownFrame, did_you_mean
+from exposim.robots.carried_shapes import checked_shapes
+from exposim.robots.collision_shapes import FileShapes
 from exposim.robots.contact_points import ContactPoint
 from exposim.robots.joint_laws import JointArrays, joint_arrays, joints_to_look_at, stated_friction
 from exposim.robots.joint_settings import (
     Drives,
+    EffortLimits,
     Friction,
     JointSettings,
+    Limits,
     PerDof,
     changed_drives,
     checked_actuated_joints,
+    checked_effort_limits,
     checked_limits,
     per_dof,
+    per_joint,
 )
 from exposim.robots.joints import Drive, DryFriction, Joint, JointLimits
+from exposim.robots.loops import Loop, bonds_of, checked_loops
+from exposim.robots.made_of import Combination, Part, RigidBody, innermost
 from exposim.robots.models import (
     distance_from_unit,
+    free_bases,
     from_bytes,
     has_floating_base,
     joints_of,
@@ -45,20 +56,24 @@ QUATERNION_TOLERANCE = 1e-3
 class Robot:
     """A robot that never changes; :meth:`replace` gives a new one.
 
-    Usually made by :func:`exposim.load_robot`.
+    Usually made by :func:`exposim.load_robot`, :func:`exposim.rigid_body` or :func:`exposim.combine`.
 
     Args:
         model: The Pinocchio model. It stays yours: the simulator works on a copy made now.
         contact_points: Where the robot may touch something.
         q0: Configuration to start from; by default the model's neutral one.
         name: For messages and tables; by default the model's.
-        actuated_joints: Names of the joints that motors drive; by default all but a floating base.
+        actuated_joints: Names of the joints that motors drive; by default all but free bases.
         drives: Servos, as of :meth:`replace`; by default none.
-        joint_limits: Whether the joints stop at their position limits, or how hard.
-        effort_limits: Whether the torque limits that the model states hold.
+        joint_limits: Whether the joints stop at their position limits, or how hard; as of :meth:`replace`.
+        effort_limits: Whether the torque limits that the model states hold; as of :meth:`replace`.
         joint_friction: Dry, as of :meth:`replace`; by default what the model states.
+        shapes: Surfaces that its links carry for others to touch, each with the name of its frame; or what a file says
+            of them.
+        loops: Frames that are held together.
         source: File that the model was read from, if any.
         package_dirs: Where ``package://`` addresses of meshes are looked up.
+        made_of: How it was made, if not from a file.
     """
 
     def __init__(
@@ -70,11 +85,14 @@ class Robot:
         name: str | None = None,
         actuated_joints: Sequence[str] | None = None,
         drives: Drives | None = None,
-        joint_limits: JointLimits | bool = True,
-        effort_limits: bool = True,
+        joint_limits: Limits = True,
+        effort_limits: EffortLimits = True,
         joint_friction: Friction | None = None,
+        shapes: Iterable[Surface] | FileShapes = (),
+        loops: Iterable[Loop] = (),
         source: Path | None = None,
         package_dirs: Sequence[Path] = (),
+        made_of: RigidBody | Combination | None = None,
     ):
         if not isinstance(model, pin.Model):
             raise InvalidArgument(f"model is a {type(model).__name__}; give a pinocchio.Model")
@@ -87,12 +105,19 @@ class Robot:
         self._actuated_joints = checked_actuated_joints(actuated_joints, self._model, self._name)
         self._joint_settings = JointSettings(
             drives={} if drives is None else changed_drives(drives, {}, self._actuated_joints, self._name),
-            limits=checked_limits(joint_limits),
-            effort_limits=_checks.flag("effort_limits", effort_limits),
+            limits=per_joint("joint_limits", joint_limits, checked_limits, JointLimits(), self._model, self._name),
+            effort_limits=per_joint(
+                "effort_limits", effort_limits, checked_effort_limits, True, self._model, self._name
+            ),
             friction=self._check_friction(joint_friction),
         )
+        self._shapes: tuple[Surface, ...] | FileShapes = (
+            shapes if isinstance(shapes, FileShapes) else self._check_shapes(shapes)
+        )
+        self._loops = checked_loops(loops, self.locate)
         self._source = source
         self._package_dirs = tuple(package_dirs)
+        self._made_of = made_of
 
     # What it is.
 
@@ -131,6 +156,21 @@ class Robot:
         """Names of the contact points."""
         return tuple(point.name for point in self._contact_points)
 
+    @cached_property
+    def shapes(self) -> tuple[Surface, ...]:
+        """Surfaces that its links carry; ``frame`` of each says where. Those of a file are made at first use."""
+        return self._check_shapes(self._shapes.surfaces()) if isinstance(self._shapes, FileShapes) else self._shapes
+
+    @property
+    def has_shapes_of_file(self) -> bool:
+        """Whether its shapes are those that its file states."""
+        return isinstance(self._shapes, FileShapes)
+
+    @property
+    def file_shapes(self) -> FileShapes:
+        """What its file says of its shapes; nothing, where they were given as surfaces."""
+        return self._shapes if isinstance(self._shapes, FileShapes) else FileShapes()
+
     @property
     def actuated_joints(self) -> tuple[str, ...]:
         """Names of the joints that motors drive, in the order of their torques."""
@@ -147,12 +187,36 @@ class Robot:
 
     @property
     def has_floating_base(self) -> bool:
-        """Whether the first joint is a free flyer."""
+        """Whether the first joint is a free base: q begins with its pose."""
         return has_floating_base(self._model)
 
     @property
+    def free_bases(self) -> tuple[str, ...]:
+        """Names of the joints that are free bases, which no motor drives: one, none, or several of a combined robot."""
+        return tuple(self._model.names[joint] for joint in free_bases(self._model))
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """Frames that are held together."""
+        return self._loops
+
+    @property
+    def members(self) -> dict[str, Robot]:
+        """The robots that a combined one was made of, by name; as they were then. Empty for others."""
+        return dict(self._made_of.members) if isinstance(self._made_of, Combination) else {}
+
+    @property
+    def made_of(self) -> RigidBody | Combination | None:
+        """How it was made, if not from a file."""
+        return self._made_of
+
+    def part(self, name: str) -> Part:
+        """Where a member of a combined robot is in q, v and tau: ``sim.q[both.part("go2").q]``."""
+        return Part.of(name, self.members, self.actuated_dofs, self._name)
+
+    @property
     def joints(self) -> Mapping[str, Joint]:
-        """Limits, friction and drive of every joint but a floating base, by its name; to look at."""
+        """Limits, friction and drive of every joint but free bases, by its name; to look at."""
         return joints_to_look_at(self._model, self._joint_settings)
 
     @property
@@ -161,14 +225,18 @@ class Robot:
         return dict(self._joint_settings.drives)
 
     @property
-    def joint_limits(self) -> JointLimits | Literal[False]:
-        """How hard the joints stop at their position limits; False if they do not."""
-        return self._joint_settings.limits or False
+    def joint_limits(self) -> JointLimits | Literal[False] | dict[str, JointLimits | Literal[False]]:
+        """How hard the joints stop at their position limits; False if they do not; by joint where they differ."""
+        limits = self._joint_settings.limits
+        if isinstance(limits, Mapping):
+            return {name: each or False for name, each in limits.items()}
+        return limits or False
 
     @property
-    def effort_limits(self) -> bool:
-        """Whether the torque limits that the model states hold."""
-        return self._joint_settings.effort_limits
+    def effort_limits(self) -> bool | dict[str, bool]:
+        """Whether the torque limits that the model states hold; by joint where that differs."""
+        limits = self._joint_settings.effort_limits
+        return dict(limits) if isinstance(limits, Mapping) else limits
 
     @property
     def joint_friction(self) -> Array:
@@ -206,14 +274,24 @@ class Robot:
             f"{len(self._actuated_joints)} actuated joints, {len(self._contact_points)} contact points)"
         )
 
+    def __str__(self) -> str:
+        free, members = len(self.free_bases), len(innermost(self))
+        base = f"{free} free bases" if free > 1 else "a floating base" if free else "a fixed base"
+        of = f" of {members} robots" if self.members else ""
+        source = "" if self._source is None else f", from {self._source}"
+        heading = f"robot {self._name!r}{of} with {base} and {len(self._actuated_joints)} actuated joints{source}"
+        describing: Any = importlib.import_module("exposim.robots.describing")  # only those who print need it
+        frames = (frame.name for frame in self._model.frames)
+        return str(describing.describe(heading, self._contact_points, self._shapes, frames, self._loops))
+
     # What can be made of it.
 
     def replace(
         self,
         *,
         drives: Drives | None = None,
-        joint_limits: JointLimits | bool | None = None,
-        effort_limits: bool | None = None,
+        joint_limits: Limits | None = None,
+        effort_limits: EffortLimits | None = None,
         joint_friction: Friction | None = None,
         joint_damping: PerDof | None = None,
         armature: PerDof | None = None,
@@ -222,6 +300,8 @@ class Robot:
         q0: ArrayLike | None = None,
         name: str | None = None,
         actuated_joints: Sequence[str] | None = None,
+        shapes: Iterable[Surface] | FileShapes | None = None,
+        loops: Iterable[Loop] | None = None,
     ) -> Robot:
         """A new robot with some properties changed, on a model of its own; what is not given stays as it is.
 
@@ -232,8 +312,8 @@ class Robot:
         Args:
             drives: Servos: an :class:`exposim.Drive`, or a mapping in which ``None`` is no drive. ``False`` or an empty
                 mapping removes them all.
-            joint_limits: Whether the joints stop at their position limits, or how hard.
-            effort_limits: Whether the torque limits that the model states hold.
+            joint_limits: Whether the joints stop at their position limits, or how hard: one for all, or a mapping.
+            effort_limits: Whether the torque limits that the model states hold, likewise.
             joint_friction: Dry [N·m or N]: numbers, or :class:`exposim.DryFriction` objects.
             joint_damping: Viscous [N·m·s/rad or N·s/m].
             armature: Rotor inertia [kg·m² or kg].
@@ -242,6 +322,8 @@ class Robot:
             q0: Instead of the present one.
             name: Instead of the present one.
             actuated_joints: Instead of the present ones.
+            shapes: Surfaces that links carry, instead of the present ones; each names its frame.
+            loops: Frames that are held together, instead of the present ones.
         """
         given = self._actuated_joints if actuated_joints is None else actuated_joints
         actuated = checked_actuated_joints(given, self._model, self._name)
@@ -268,11 +350,14 @@ class Robot:
             name=self._name if name is None else name,
             actuated_joints=actuated,
             drives=joints.drives if drives is None else changed_drives(drives, joints.drives, actuated, self._name),
-            joint_limits=self.joint_limits if joint_limits is None else joint_limits,
-            effort_limits=self.effort_limits if effort_limits is None else effort_limits,
+            joint_limits=_changed(self.joint_limits, joint_limits),
+            effort_limits=_changed(self.effort_limits, effort_limits),
             joint_friction=friction,
+            shapes=self._shapes if shapes is None else shapes,
+            loops=self._loops if loops is None else loops,
             source=self._source,
             package_dirs=self._package_dirs,
+            made_of=self._made_of,
         )
 
     def _start_at(self, q0: ArrayLike) -> None:
@@ -321,6 +406,9 @@ class Robot:
     def _joint_laws(self) -> Any:
         return _core.JointLaws(**vars(self._joint_arrays()))
 
+    def _bonds(self) -> list[Any]:
+        return bonds_of(self._loops, self._model, self._q0, self.locate)
+
     def joints_of(self, in_q: NDArray[np.bool_], in_v: NDArray[np.bool_]) -> tuple[str, ...]:
         """Names of the joints with a marked entry in q or v."""
         return joints_of(self._model, in_q, in_v)
@@ -349,8 +437,23 @@ class Robot:
             )
         return points
 
+    def _check_shapes(self, shapes: Iterable[Surface]) -> tuple[Surface, ...]:
+        checked = checked_shapes(shapes)
+        for shape in checked:
+            self.locate(str(shape.frame))
+        return checked
+
     def _check_friction(self, given: Friction | None) -> tuple[DryFriction, ...]:
         stated = stated_friction(self._model)
         if given is None:
             return stated
         return tuple(per_dof("joint_friction", given, stated, self._model, self._actuated_joints, self._name))
+
+
+def _changed(present: Any, given: Any) -> Any:
+    """What is given by joint, in front of what is present; or one of the two."""
+    if given is None:
+        return present
+    if not isinstance(given, Mapping):
+        return given
+    return {**(present if isinstance(present, Mapping) else {"*": present}), **given}

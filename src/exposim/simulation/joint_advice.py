@@ -14,6 +14,7 @@ import pinocchio as pin
 
 from exposim._checks import Array
 from exposim.robots.joint_laws import JointArrays
+from exposim.robots.models import free_dofs
 from exposim.robots.robot import Robot
 from exposim.simulation.integrators import (
     Expo,
@@ -83,7 +84,7 @@ class JointAdvice:
 def advise_joints(robot: Robot, q: Array, laws: JointArrays, integrator: Integrator, dt: float) -> JointAdvice | None:
     """Of a robot at a configuration; none if it has no joints, or if its inertia cannot be told."""
     W = _inverse_inertia(robot, q)
-    own = np.arange(6 if robot.has_floating_base else 0, robot.nv)
+    own = np.setdiff1d(np.arange(robot.nv), free_dofs(robot.model))
     if W is None or own.size == 0:
         return None
     rough = laws.static_friction > 0.0

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+import numpy as np
+
 from exposim import _checks
 from exposim.contact.modes import MODES
 from exposim.errors import InvalidArgument, StateMismatch
 from exposim.robots.robot import Robot
 from exposim.simulation.layout import Layout
 from exposim.simulation.state import State
+
+MOST_SHOWN = 12
 
 
 def refuse_layout(state: State, own: Layout, robot: Robot) -> None:
@@ -39,8 +43,12 @@ def refuse_state(state: State, own: Layout, robot: Robot) -> NoReturn:
     refuse_layout(state, own, robot)
     _checks.vector("state", state._x)
     robot.check_configuration(state.q, "state.q", normalise=False)
+    contacts = np.arange(own.nc)
+    if own.nc > MOST_SHOWN:  # those that touch
+        contacts = np.flatnonzero(state.mode)[:MOST_SHOWN]
+    numbered = f"contacts {contacts.tolist()}, among others," if len(contacts) < own.nc else "contacts"
     raise StateMismatch(
-        f"state has contacts with surfaces {state.surface.tolist()} in modes {[MODES[m] for m in state.mode]} and "
-        f"stretches {state.stretch.tolist()}, which this simulator's cannot have (stretches are tangential); "
-        f"restore it in a simulator of the same robot and ground"
+        f"state has {numbered} with surfaces {state.surface[contacts].tolist()} in modes "
+        f"{[MODES[m] for m in state.mode[contacts]]} and stretches {state.stretch[contacts].tolist()}, which this "
+        f"simulator's cannot have (stretches are tangential); restore it in a simulator of the same robot and ground"
     )

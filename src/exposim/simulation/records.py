@@ -6,20 +6,30 @@ import inspect
 import reprlib
 import sys
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
+import numpy as np
+
+from exposim.contact.height_fields import HeightField
 from exposim.contact.materials import Material, NamedMaterial
+from exposim.contact.meshes import Mesh
+from exposim.contact.profiles import Profile
+from exposim.contact.shapes import Box, Capsule, Cylinder, Sphere
 from exposim.contact.surfaces import HalfSpace, NamedSurface, Surface
 from exposim.errors import InvalidArgument
 from exposim.kernels import Pade
 from exposim.robots.contact_points import ContactPoint
 from exposim.robots.joints import Drive, DryFriction, JointLimits
+from exposim.robots.loops import Loop
+from exposim.robots.made_of import RigidBody
 from exposim.simulation.integrators import SCHEMES
 
 # What may stand in a place for several kinds: written with the name of its type.
-_CONTACT = (HalfSpace, NamedSurface, Material, NamedMaterial, ContactPoint)
-_KINDS: tuple[type, ...] = (*_CONTACT, Drive, DryFriction, JointLimits, Pade, *SCHEMES.values())
+_SURFACES = (HalfSpace, Box, Sphere, Capsule, Cylinder, HeightField, Profile, Mesh, NamedSurface)
+_CONTACT = (*_SURFACES, Material, NamedMaterial, ContactPoint)
+_JOINTS = (Drive, DryFriction, JointLimits, Loop)
+_KINDS: tuple[type, ...] = (*_CONTACT, *_JOINTS, RigidBody, Pade, *SCHEMES.values())
 _TYPES: dict[str, type] = {kind.__name__: kind for kind in _KINDS}
 
 R = TypeVar("R", bound="Record")
@@ -37,7 +47,8 @@ class Record:
         """What :meth:`describe` described; further entries are ignored.
 
         Raises:
-            InvalidArgument: If a field is missing, of another type, or unknown to this version.
+            InvalidArgument: If a field without a default is missing, or one is of another type, or unknown to this
+                version.
         """
         if not isinstance(described, Mapping):
             raise InvalidArgument(f"{_short(described)} stands where {cls.__name__} should")
@@ -45,6 +56,8 @@ class Record:
         built: dict[str, Any] = {}
         for f in fields(cls):  # type: ignore[arg-type]
             if f.name not in described:
+                if f.default is not MISSING:  # which files have not always had
+                    continue
                 raise InvalidArgument(f"{cls.__name__} has no {f.name!r}; it is of another version")
             built[f.name] = _build_field(hints[f.name], described[f.name])
             if not _is_of(hints[f.name], built[f.name]):
@@ -62,6 +75,8 @@ def describe(value: Any) -> Any:
         return describe(NamedMaterial.of(value))
     if is_dataclass(value) and type(value) in _KINDS:
         return {"type": type(value).__name__} | {f.name: describe(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
     if isinstance(value, (list, tuple)):
         return [describe(each) for each in value]
     if value is None or isinstance(value, (str, bool, int, float, Mapping)):
@@ -109,8 +124,13 @@ def _is_of(kind: Any, value: Any) -> bool:
 
 
 def _build_field(kind: Any, described: Any) -> Any:
-    for each in (kind, *get_args(kind)):  # also of an optional one
+    for each in (kind, *get_args(kind)):  # also of an optional one, or of several
         if inspect.isclass(each) and issubclass(each, Record):
+            if get_origin(kind) is tuple and isinstance(described, (list, tuple)):
+                try:
+                    return tuple(each.build(one) for one in described)
+                except RecursionError:
+                    raise InvalidArgument(f"{each.__name__} is within itself more often than can be read") from None
             return None if described is None else each.build(described)
         if each is dict or getattr(each, "__origin__", None) is dict:
             return described

@@ -10,8 +10,12 @@ from typing import Any
 
 from exposim.contact.surfaces import Surface
 from exposim.errors import InvalidArgument, ModelWarning, UnknownFile
+from exposim.robots.combining import combine
 from exposim.robots.joints import Drive, DryFriction, JointLimits
 from exposim.robots.loading import load_robot, robot_data_folder
+from exposim.robots.loops import Loop
+from exposim.robots.made_of import Combination, RigidBody
+from exposim.robots.rigid_bodies import rigid_body
 from exposim.robots.robot import ContactPoint, Robot
 from exposim.simulation.integrators import Integrator
 from exposim.simulation.records import Record
@@ -55,7 +59,11 @@ class ScenarioSettings(Record):
 
 @dataclass(frozen=True)
 class RobotSettings(Record):
-    """What it takes to load a robot again; ``source`` is null for a model that came from no file."""
+    """What it takes to make a robot again: from a file, ``source``, as a rigid ``body``, or by combining ``members``.
+
+    All three are null or empty for a model that came from elsewhere. Where limits differ by joint, there is one entry
+    for each, in the order of ``robot.joints``. ``shapes`` is null where they are those of the file.
+    """
 
     name: str
     source: str | None
@@ -66,17 +74,26 @@ class RobotSettings(Record):
     actuated_joints: tuple[str, ...]
     driven_joints: tuple[str, ...]
     drives: tuple[Drive, ...]
-    joint_limits: JointLimits | bool
-    effort_limits: bool
+    joint_limits: JointLimits | bool | tuple[JointLimits | bool, ...]
+    effort_limits: bool | tuple[bool, ...]
     joint_friction: tuple[DryFriction, ...]
     joint_damping: Numbers
     armature: Numbers
     gravity: Numbers
     q0: Numbers
+    shapes: tuple[Surface, ...] | None = None
+    loops: tuple[Loop, ...] = ()
+    body: RigidBody | None = None
+    member_names: tuple[str, ...] = ()
+    members: tuple[RobotSettings, ...] = ()
+    posed_members: tuple[str, ...] = ()
+    poses: tuple[Numbers, ...] = ()
 
     @classmethod
     def of(cls, robot: Robot) -> RobotSettings:
         """Of a robot."""
+        made_of = robot.made_of
+        poses = made_of.poses if isinstance(made_of, Combination) else {}
         return cls(
             name=robot.name,
             source=None if robot.source is None else _portable(robot.source),
@@ -87,21 +104,59 @@ class RobotSettings(Record):
             actuated_joints=robot.actuated_joints,
             driven_joints=tuple(robot.drives),
             drives=tuple(robot.drives.values()),
-            joint_limits=robot.joint_limits,
-            effort_limits=robot.effort_limits,
+            joint_limits=_in_order(robot.joint_limits),
+            effort_limits=_in_order(robot.effort_limits),
             joint_friction=robot.dry_friction,
             joint_damping=tuple(robot.joint_damping.tolist()),
             armature=tuple(robot.armature.tolist()),
             gravity=tuple(robot.model.gravity.linear.tolist()),
             q0=tuple(robot.q0.tolist()),
+            shapes=None if robot.has_shapes_of_file else robot.shapes,
+            loops=robot.loops,
+            body=made_of if isinstance(made_of, RigidBody) else None,
+            member_names=tuple(robot.members),
+            members=tuple(map(cls.of, robot.members.values())),
+            posed_members=tuple(poses),
+            poses=tuple(poses.values()),
         )
 
     def __post_init__(self) -> None:
         if len(self.driven_joints) != len(self.drives):
             raise InvalidArgument(f"settings have {len(self.drives)} drives for {len(self.driven_joints)} joints")
+        for names, values in ((self.member_names, self.members), (self.posed_members, self.poses)):
+            if len(set(names)) != len(values):
+                raise InvalidArgument(f"settings have {len(values)} members or poses for the names {names}")
 
     def load(self) -> Robot:
-        """The robot, from the file it was loaded from."""
+        """The robot, made as it was made."""
+        loaded = self._made_again()
+        joints = list(loaded.joints)
+        return loaded.replace(
+            name=self.name,
+            contact_points=self.contact_points,
+            actuated_joints=self.actuated_joints,
+            drives=dict.fromkeys(loaded.drives) | dict(zip(self.driven_joints, self.drives, strict=True)),
+            joint_limits=_by_joint("joint_limits", self.joint_limits, joints),
+            effort_limits=_by_joint("effort_limits", self.effort_limits, joints),
+            joint_friction=self.joint_friction,
+            joint_damping=self.joint_damping,
+            armature=self.armature,
+            gravity=self.gravity,
+            q0=self.q0,
+            shapes=self.shapes,
+            loops=self.loops,
+        )
+
+    def _made_again(self) -> Robot:
+        """As it was before its owner changed it."""
+        if self.members:
+            members = dict(zip(self.member_names, (each.load() for each in self.members), strict=True))
+            return combine(poses=dict(zip(self.posed_members, self.poses, strict=True)), **members)
+        if self.body is not None:
+            body = self.body
+            return rigid_body(
+                body.name, body.shape, body.mass, inertia=body.inertia, contact_points=self.contact_points
+            )
         if self.source is None:
             raise UnknownFile(
                 f"robot {self.name!r} was made from a pinocchio.Model, not from a file; "
@@ -118,24 +173,13 @@ class RobotSettings(Record):
             warnings.warn(f"robot {self.name!r}: {path} has changed since this was written", ModelWarning, stacklevel=2)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)  # it was given when the robot was first loaded
-            loaded = load_robot(
+            return load_robot(
                 path,
                 floating_base=self.floating_base if path.suffix.lower() == ".urdf" else "auto",
                 package_dirs=[folder for folder in map(_local, self.package_dirs) if folder.is_dir()],
                 contact_points=self.contact_points,
                 name=self.name,
             )
-        return loaded.replace(
-            actuated_joints=self.actuated_joints,
-            drives=dict.fromkeys(loaded.drives) | dict(zip(self.driven_joints, self.drives, strict=True)),
-            joint_limits=self.joint_limits,
-            effort_limits=self.effort_limits,
-            joint_friction=self.joint_friction,
-            joint_damping=self.joint_damping,
-            armature=self.armature,
-            gravity=self.gravity,
-            q0=self.q0,
-        )
 
 
 @dataclass(frozen=True)
@@ -153,6 +197,7 @@ class RunSettings(Record):
         record_every: One of so many steps is recorded.
         q0: Configuration at the start, (nq,).
         v0: Velocity at the start, (nv,).
+        collisions: Names of the robots of a combined one that may touch each other, as pairs.
     """
 
     scenario: ScenarioSettings
@@ -165,10 +210,24 @@ class RunSettings(Record):
     record_every: int
     q0: Numbers
     v0: Numbers
+    collisions: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.integrator, Integrator):
             raise InvalidArgument(f"settings have {self.integrator!r} for an integrator; give for example Expo")
+
+
+def _in_order(setting: Any) -> Any:
+    """One for all joints, or one for each."""
+    return tuple(setting.values()) if isinstance(setting, dict) else setting
+
+
+def _by_joint(name: str, setting: Any, joints: list[str]) -> Any:
+    if not isinstance(setting, tuple):
+        return setting
+    if len(setting) != len(joints):
+        raise InvalidArgument(f"settings have {len(setting)} {name} for {len(joints)} joints")
+    return dict(zip(joints, setting, strict=True))
 
 
 def _portable(path: Path) -> str:

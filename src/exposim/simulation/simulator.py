@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
@@ -12,12 +13,21 @@ from numpy.typing import ArrayLike, NDArray
 from exposim import _checks, _core
 from exposim._checks import Array
 from exposim.contact.contacts import Contact
+from exposim.contact.edges import edges_of
 from exposim.contact.surfaces import Surface, surfaces_of
 from exposim.errors import ContactWarning, InvalidArgument, SetupWarning, SimulationDiverged
 from exposim.kernels import _contact_kernel
 from exposim.robots.robot import ContactPoint, Robot
 from exposim.simulation.advice import Advice, advise
 from exposim.simulation.clipping import Clipping
+from exposim.simulation.collisions import (
+    CarriedSurface,
+    Collisions,
+    carried_ground,
+    carried_surfaces,
+    checked_pairs,
+    on_edges_of_each_other,
+)
 from exposim.simulation.divergence import describe
 from exposim.simulation.inputs import Inputs
 from exposim.simulation.integrators import Expo, Integrator, LeavesToPaperExpo, PaperExpo
@@ -26,26 +36,44 @@ from exposim.simulation.layout import Layout
 from exposim.simulation.mismatch import refuse_layout, refuse_state
 from exposim.simulation.profile import Profile
 from exposim.simulation.reset_checks import ResetChecks, look_at_step
+from exposim.simulation.self_collision import without_overlaps
 from exposim.simulation.state import State
 from exposim.simulation.step_info import Statistics, StepInfo
-from exposim.simulation.world import build_world, refuse_modal_for_other_materials, slots_for
+from exposim.simulation.world import build_world, frictions, refuse_modal_for_other_materials, slots_for
 
 # Steps below this [s] vanish beside the time, and in the divisions of a step.
 MIN_STEP: float = _core.MIN_STEP
 # Steps that one call can be asked for: what the core counts with.
 MOST_STEPS = 2**63 - 1
+# Contacts of one point at once, all of them part of every state.
+MOST_SLOTS = 1000
 
 
 class Simulator(LeavesToPaperExpo):
     """Simulates a robot in contact.
 
+    Every contact point in a surface is a contact of its own: of two bodies, points of either in the shapes of the
+    other, which add up (a box on an equal box has eight). A contact is made of the point's own material if it has one;
+    otherwise, with the ground, of the surface's; otherwise, between two bodies, of both shapes' in series: springs and
+    dampers one behind the other, and the smaller friction. ``print(sim)`` says what may touch what, and what is missed.
+
     Args:
         robot: From :func:`exposim.load_robot`.
-        ground: One surface, several, or none.
+        ground: One surface, several, or none. One that names a ``frame`` is carried by that link, and touched by all
+            contact points but those of the same link and of its neighbours.
+        collisions: Which robots of a combined one may touch each other: pairs of their names; points of either against
+            the shapes of the other. A name paired with itself: the links of that robot, except for those that a joint
+            joins, and for points that are within a shape at ``robot.q0``, which ``print(sim)`` tells of. ``"all"``:
+            every robot with every other, and no robot with itself, unless there is only one. A member that is combined
+            itself stands for all robots within, whose names are such as ``"pair/a"``. ``None``: nothing but the ground
+            is touched.
+        edges: Whether shapes of the robot may lie on edges (of boxes, cylinders, stairs; of the ground and of other
+            robots) that contact points miss. By default shapes that were given as surfaces may, as those of rigid
+            bodies are, and those of robots in ``collisions``; ``True``: all.
         integrator: The scheme.
         dt: Time step [s], at least 1e-12.
         slots: Contacts that a point can have at once, and remembers. By default one for each surface up to three, and
-            two if there are more. A point that touches more surfaces than that is reported.
+            two if there are more; at most 1000. A point that touches more surfaces than that is reported.
         profile: Measure where the time goes, for :attr:`profile`.
         on_divergence: ``"raise"`` :class:`exposim.SimulationDiverged`, or ``"stop"``: stay at the last good state
             and set :attr:`diverged`; further steps then do nothing until a reset.
@@ -64,12 +92,15 @@ class Simulator(LeavesToPaperExpo):
         integrator: Integrator | None = None,
         dt: float = 5e-3,
         *,
+        collisions: Collisions = None,
+        edges: bool | None = None,
         slots: int | None = None,
         on_divergence: Literal["raise", "stop"] = "raise",
         profile: bool = False,
     ):
-        self._make(robot, ground, integrator, dt, slots, on_divergence, profile)
+        self._make(robot, ground, integrator, dt, collisions, edges, slots, on_divergence, profile)
         look_at_step(self._dt, stacklevel=2)
+        self._is_unseen = True  # where it starts, if nobody resets it
 
     def _make(
         self,
@@ -77,6 +108,8 @@ class Simulator(LeavesToPaperExpo):
         ground: Surface | Iterable[Surface] | None,
         integrator: Integrator | None,
         dt: float,
+        collisions: Collisions,
+        edges: bool | None,
         slots: int | None,
         on_divergence: Literal["raise", "stop"],
         profile: bool,
@@ -87,21 +120,35 @@ class Simulator(LeavesToPaperExpo):
         if not isinstance(integrator, Integrator):
             raise InvalidArgument(f"integrator is {integrator!r}; give an integrator, for example exposim.Expo()")
         self._robot = robot
-        self._surfaces = surfaces_of(ground)
+        self._ground = surfaces_of(ground)
+        self._collisions = checked_pairs(collisions, robot)
+        self._edges = None if edges is None else _checks.flag("edges", edges)
+        self._standing = world = tuple(surface for surface in self._ground if surface.frame is None)
+        has_edges = any(edges_of(surface) for surface in world)
+        shapes = carried_surfaces(robot, self._collisions, self._edges, has_edges)
+        shapes, self._overlaps = without_overlaps(robot, shapes)
+        self._carried_ground = carried_ground(robot, self._ground)
+        on_edges = () if self._edges is False else self._collisions
+        self._carried = on_edges_of_each_other(robot, self._carried_ground, shapes, on_edges)
+        self._surfaces = world + tuple(each.shape for each in self._carried)
         self._integrator = integrator
         self._dt = _checks.number("dt", dt, "[s]", least=MIN_STEP)
         self._on_divergence = _checks.choice("on_divergence", on_divergence, ("raise", "stop"))
-        self._slots = slots_for(self._surfaces) if slots is None else _checks.count("slots", slots)
+        touchable = len(world) + sum(any(each.materials) for each in self._carried)
+        self._slots = slots_for(touchable) if slots is None else _checks.count("slots", slots, MOST_SLOTS)
         refuse_modal_for_other_materials(integrator, robot.contact_points, self._surfaces)
         scheme = integrator._build()
-        self._world = build_world(robot, self._surfaces, scheme, self._slots, self._dt)
+        self._world = build_world(robot, world, self._carried, scheme, self._slots, self._dt)
         self._core = _core.Simulator(self._world, scheme, self._dt, self._on_divergence == "stop")
-        self._contact_points = tuple(robot.contact_points[point] for point, _ in self._world.contacts)
+        self._contact_points = tuple(
+            self._lying(k, i) if point is None else robot.contact_points[point]
+            for i, (point, k) in enumerate(self._world.contacts)
+        )
         nv, contacts = robot.nv, len(self._contact_points)
         self._at_rest = np.zeros(nv)
         self._core.reset(robot._q0, self._at_rest)
-        frictions = self._world.tangent_size - 2 * nv - 3 * contacts
-        self._layout = Layout.of(robot.nq, nv, contacts, frictions, self._core.state.size)
+        dry = self._world.tangent_size - 2 * nv - 3 * contacts
+        self._layout = Layout.of(robot.nq, nv, contacts, dry, self._core.state.size)
         self._laws = robot._joint_arrays()
         self._inputs = Inputs(robot, self._laws.rest)
         self._clipping = Clipping(robot, self._laws.effort)
@@ -109,7 +156,13 @@ class Simulator(LeavesToPaperExpo):
         self._warned_of_overflow = False
         self._profile = _checks.flag("profile", profile)
         self._core.enable_profiler(self._profile)
-        self._reset_checks = ResetChecks(robot, self._surfaces, self._contact_points)
+        self._reset_checks = ResetChecks(robot, self._surfaces, self._carried, self._contact_points)
+        self._is_unseen = False
+
+    def _lying(self, surface: int, contact: int) -> ContactPoint:
+        """What stands for a shape that lies on an edge."""
+        frame = str(self._surfaces[surface].frame)
+        return ContactPoint(frame, name=f"{frame}_on_edge_{contact}")
 
     # Moving.
 
@@ -121,8 +174,9 @@ class Simulator(LeavesToPaperExpo):
             v: Velocity, (nv,); by default at rest.
 
         Warns:
-            SetupWarning: Once of each, in the first thousand resets: of joints far outside their limits, a base upside
-                down whose quaternion would be upright with w first, and contact points centimetres below the ground.
+            SetupWarning: Once of each, in the first thousand resets, and of ``robot.q0`` at a first step without one:
+                of joints far outside their limits, a base upside down whose quaternion would be upright with w first,
+                contact points centimetres below the ground or deep in a body, and loops that are open.
         """
         q = self._robot._q0 if q is None else q
         v = self._at_rest if v is None else v
@@ -130,6 +184,7 @@ class Simulator(LeavesToPaperExpo):
             nv = self._robot.nv
             q, v = self._robot.check_configuration(q), _checks.vector("v", v, nv, f"nv of {self._robot.name}")
             self._core.reset(q, v)
+        self._is_unseen = False
         if self._reset_checks.looks > 0:
             self._reset_checks.look(q, self._core, stacklevel=2)
 
@@ -165,8 +220,11 @@ class Simulator(LeavesToPaperExpo):
                 simulator is then at the last good state.
 
         Warns:
-            SetupWarning: Once, of a torque that is clipped.
+            SetupWarning: Once, of a torque that is clipped; at a first step without a reset, as of :meth:`reset`.
         """
+        if self._is_unseen:
+            self._is_unseen = False
+            self._reset_checks.look(self._core.q, self._core, stacklevel=2)
         forces = () if wrenches is None else self._inputs.wrenches(wrenches)
         if target is not None or target_velocity is not None:
             target, target_velocity = self._inputs.target(target), self._inputs.target_velocity(target_velocity)
@@ -205,8 +263,28 @@ class Simulator(LeavesToPaperExpo):
 
     @property
     def surfaces(self) -> tuple[Surface, ...]:
-        """What it may touch."""
+        """What it may touch: the ground, of which what bodies carry is last, then the shapes that take part."""
         return self._surfaces
+
+    @property
+    def carried(self) -> tuple[CarriedSurface, ...]:
+        """The last of the surfaces: those that bodies carry, with the materials of their contacts."""
+        return self._carried
+
+    @property
+    def carried_ground(self) -> tuple[CarriedSurface, ...]:
+        """The first of these: what was given in the ground."""
+        return self._carried_ground
+
+    @property
+    def collisions(self) -> tuple[tuple[str, str], ...]:
+        """Names of the robots that may touch each other, as pairs."""
+        return self._collisions
+
+    @property
+    def overlaps(self) -> tuple[tuple[ContactPoint, Surface], ...]:
+        """Contact points within shapes of the same robot at ``robot.q0``: these never touch each other."""
+        return self._overlaps
 
     @property
     def pairs(self) -> tuple[tuple[ContactPoint, Surface | None], ...]:
@@ -222,7 +300,12 @@ class Simulator(LeavesToPaperExpo):
     @property
     def belongs_to(self) -> tuple[int | None, ...]:
         """Which surface each contact belongs to for good; ``None`` of a bilateral one, or where surfaces change."""
-        return tuple(None if surface < 0 else surface for _, surface in self._world.contacts)
+        return tuple(None if surface < 0 or point is None else surface for point, surface in self._world.contacts)
+
+    @property
+    def frictions(self) -> tuple[float | None, ...]:
+        """Coefficient of every contact; ``None`` of a bilateral one, or where it depends on what is touched."""
+        return frictions(self._world.contacts, self._robot.contact_points, self._standing, self._carried)
 
     @property
     def integrator(self) -> Integrator:
@@ -386,6 +469,7 @@ class Simulator(LeavesToPaperExpo):
     def state(self, state: State) -> None:
         if not (isinstance(state, State) and state.layout == self._layout and self._core.set_state(state._x)):
             refuse_state(state, self._layout, self._robot)
+        self._is_unseen = False
 
     def integrate(self, state: State, dx: ArrayLike) -> State:
         """A state moved by a displacement: dq in the tangent space at q, dv, and what stretches.
@@ -421,9 +505,11 @@ class Simulator(LeavesToPaperExpo):
     def __reduce__(self) -> tuple[Any, ...]:
         settings = (
             self._robot,
-            self._surfaces,
+            self._ground,
             self._integrator,
             self._dt,
+            self._collisions or None,
+            self._edges,
             self._slots,
             self._on_divergence,
             self._profile,
@@ -435,15 +521,21 @@ class Simulator(LeavesToPaperExpo):
     def __repr__(self) -> str:
         return f"Simulator({self._robot.name!r}, {self._integrator!r}, dt={self._dt:g} s, t={self.t:g} s)"
 
+    def __str__(self) -> str:
+        describing: Any = importlib.import_module("exposim.simulation.describing")  # only those who print need it
+        return str(describing.describe(self))
+
     def _describe(self, found: _core.Divergence) -> SimulationDiverged:
         return describe(found, self._robot, self._layout, self._integrator, self._dt)
 
 
 def _restore(
     robot: Robot,
-    surfaces: tuple[Surface, ...],
+    ground: tuple[Surface, ...],
     integrator: Integrator,
     dt: float,
+    collisions: Collisions,
+    edges: bool | None,
     slots: int,
     on_divergence: Any,
     profile: bool,
@@ -451,7 +543,8 @@ def _restore(
     divergence: tuple[float, int, Array, Array, Array] | None,
 ) -> Simulator:
     simulator: Simulator = Simulator.__new__(Simulator)
-    simulator._make(robot, surfaces, integrator, dt, slots, on_divergence, profile)  # what it warns of has been said
+    # What it warns of has been said.
+    simulator._make(robot, ground, integrator, dt, collisions, edges, slots, on_divergence, profile)
     simulator.state = state
     if divergence is not None:
         simulator._core.set_divergence(_core.Divergence(*divergence))
