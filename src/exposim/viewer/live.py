@@ -13,7 +13,6 @@ from os import PathLike
 from types import TracebackType
 
 import numpy as np
-import pinocchio as pin
 import viser
 from numpy.typing import ArrayLike, NDArray
 
@@ -27,7 +26,7 @@ from exposim.simulation.trajectory import Trajectory, as_trajectory
 from exposim.viewer import scene as looks
 from exposim.viewer.playback import Playback
 from exposim.viewer.scene import Scene
-from exposim.viewer.tiles import placement, tiles
+from exposim.viewer.viser_ground import ViserGround
 from exposim.viewer.viser_robot import ViserRobot
 from exposim.viewer.visitors import Visitors, start_server
 
@@ -74,7 +73,6 @@ class LiveViewer:
         self._stopped = threading.Event()
         self._points: list[viser.IcosphereHandle] = []
         self._arrows: list[viser.ArrowsHandle] = []
-        self._patches: list[viser.FrameHandle] = []
         self.playback: Playback | None = None
         with contextlib.redirect_stdout(io.StringIO()):  # viser prints its own address
             self._server = start_server(visitors, free, title or robot.name)
@@ -107,6 +105,8 @@ class LiveViewer:
         looks.robot_of(trajectory, self._scene.robot)  # refuses a motion of another robot
         if self.playback is not None:
             self.playback.stop()
+        self._scene = self._scene.following(trajectory.q[looks.frames(trajectory.t)])
+        self._aim_camera(self._server.initial_camera)
         self.playback = Playback(self._server, self._scene, trajectory, self._show_instant, self._aim_camera)
 
     def wait(self) -> None:
@@ -142,17 +142,12 @@ class LiveViewer:
         page.configure_environment_map(None)  # it bleaches all colours
         page.add_light_ambient("/ambient", intensity=0.9)
         self._world = page.add_frame(WORLD, show_axes=False)
-        for i in range(len(self._scene.surfaces)):
-            patch = f"{WORLD}/ground/{i}"
-            self._patches.append(page.add_frame(patch, show_axes=False))
-            for shade, colour in enumerate((looks.LIGHT_TILE, looks.DARK_TILE)):
-                vertices, faces = tiles(self._scene.tile, shade)
-                page.add_mesh_simple(f"{patch}/{shade}", vertices, faces, color=colour, cast_shadow=False)
+        self._ground = ViserGround(self._scene, self._server, WORLD)
         self._server.initial_camera.fov = FIELD_OF_VIEW
         self._aim_camera(self._server.initial_camera)
 
     def _aim_camera(self, camera: viser.InitialCameraConfig | viser.CameraHandle) -> None:
-        direction = np.array(looks.VIEW_DIRECTION) / np.linalg.norm(looks.VIEW_DIRECTION)
+        direction = self._scene.view(self._ground.terrain)
         camera.position = self._scene.centre + self._scene.distance_to_camera(FIELD_OF_VIEW) * direction
         camera.look_at = self._scene.centre
 
@@ -170,7 +165,7 @@ class LiveViewer:
         colours = self._scene.colours(drawn, slipping)
         with self._lock, self._server.atomic():
             self._robot.display(q)
-            self._move_ground(np.array(pin.centerOfMass(self._scene.robot.model, self._robot.data)))
+            self._ground.move(self._scene.focus(q[None])[0])
             while len(self._points) < len(position):
                 self._add_contact()
             for i, (point, arrow) in enumerate(zip(self._points, self._arrows, strict=True)):
@@ -184,12 +179,6 @@ class LiveViewer:
                     arrow.points = np.array([[position[i], position[i] + arrows[i]]], dtype=np.float32)
                     # Viser takes the colours of arrows as linear ones.
                     arrow.colors = np.round(255 * colours[i] ** 2.2).astype(np.uint8)
-
-    def _move_ground(self, near: Array) -> None:
-        """Puts the patches of ground under the robot, by whole tiles: the ground has no end."""
-        for patch, surface in zip(self._patches, self._scene.surfaces, strict=True):
-            place = placement(surface, near, 2.0 * self._scene.tile)
-            patch.position, patch.wxyz = place.translation, looks.quaternion_wxyz(place.rotation)
 
     def _add_contact(self) -> None:
         name = f"{WORLD}/contacts/{len(self._points)}"
@@ -207,6 +196,7 @@ def serve(
     open_browser: bool = True,
     host: str = "127.0.0.1",
     allowed_hosts: Sequence[str] = (),
+    ground: Surface | Iterable[Surface] | None = None,
 ) -> LiveViewer:
     """Opens a page that plays a recorded motion; it lasts until ``stop()`` or the end of Python.
 
@@ -217,6 +207,7 @@ def serve(
         open_browser: Whether to open the page.
         host: Name or number of the network interface; the default is seen from this machine only.
         allowed_hosts: Names that the page may be reached by besides those of this machine.
+        ground: One surface or several; by default those of the settings, which has none that were written in Python.
 
     Returns:
         A viewer with the address ``url``, and the methods ``wait()`` and ``stop()``.
@@ -225,10 +216,9 @@ def serve(
         InvalidArgument: If no port is free.
     """
     trajectory = as_trajectory(trajectory)
-    ground = trajectory.settings.ground
     viewer = LiveViewer(
         looks.robot_of(trajectory, robot),
-        ground,
+        trajectory.settings.ground if ground is None else ground,
         port,
         host,
         title=looks.title_of(trajectory),

@@ -43,8 +43,8 @@ class Playback:
         self._trajectory, self._show, self._aim = trajectory, show, aim
         frames = looks.frames(trajectory.t)
         self._t = trajectory.t[frames]
-        focus = looks.smooth(looks.centres_of_mass(scene.robot, trajectory.q[frames]), self._t)
-        self._moves = looks.centres_of_mass(scene.robot, scene.robot.q0[None]) - focus  # to where the camera looks
+        focus = looks.smooth(scene.focus(trajectory.q[frames]), self._t)
+        self._moves = scene.focus(scene.robot.q0[None]) - focus  # to where the camera looks
         self._lock = threading.RLock()
         self._time = float(trajectory.t[0])
         self._stopped, self._playing = threading.Event(), threading.Event()
@@ -126,6 +126,6 @@ class Playback:
 
 def _legend(scene: Scene) -> str:
     lines = [f"Arrows are contact forces, {scene.force_legend}: blue while the contact sticks, red while it slips."]
-    if scene.surfaces:
+    if scene.ground.has_tiles:
         lines.append(f"Tiles of {100 * scene.tile:g} cm.")
     return " ".join(lines)

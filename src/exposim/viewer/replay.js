@@ -19,6 +19,8 @@ async function loadScene() {
     viewer.handle_command_bytearray(bytes.slice(at + 4, at + 4 + size));
     at += 4 + size;
   }
+  // Ground would speckle itself with shadows where the light grazes it.
+  viewer.scene_tree.find(path(settings.terrain)).object.traverse((part) => (part.castShadow = false));
   for (const [from, to] of settings.copies) {
     const first = viewer.scene_tree.find(path(from).concat("<object>")).object;
     viewer.set_object(path(to), first.clone());
@@ -28,7 +30,7 @@ async function loadScene() {
 // Light from above that travels with the robot, so that it always has a shadow.
 function addSun() {
   const sun = new THREE.DirectionalLight(0xffffff, 0.42);
-  const reach = 1.5 * settings.size;
+  const reach = settings.shade;
   Object.assign(sun.shadow.camera, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.01, far: 8 * reach });
   sun.shadow.mapSize.set(2048, 2048);
   sun.shadow.bias = -0.0005;
@@ -50,7 +52,7 @@ const replay = (window.replay = {
     viewer.animator.seek(this.time);
     const focus = this.focus();
     this.sun.target.position.copy(focus);
-    this.sun.position.copy(focus).add(new THREE.Vector3(0.6, -0.35, 2.2).multiplyScalar(2 * settings.size));
+    this.sun.position.copy(focus).add(new THREE.Vector3(0.6, -0.35, 2.2).multiplyScalar(1.3 * settings.shade));
     if (element("follow").checked) {
       const moved = yUp(focus.clone().sub(this.lastFocus).toArray());
       viewer.camera.position.add(moved);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -18,23 +18,28 @@ from pinocchio.visualize import MeshcatVisualizer
 
 from exposim._checks import Array
 from exposim._writing import make_parents, writing
+from exposim.contact.surfaces import Surface
 from exposim.errors import InvalidArgument
 from exposim.robots.robot import Robot
 from exposim.simulation.trajectory import Trajectory, as_trajectory
 from exposim.viewer import scene as looks
+from exposim.viewer.ground import MARGIN, MOST_TILES, Look
 from exposim.viewer.recorder import RecordingWindow
 from exposim.viewer.scene import Scene
 from exposim.viewer.tiles import placement, tiles
 
 FIELD_OF_VIEW = 35.0  # vertical [degrees]
-MOST_TILES = 150  # along an edge of the ground
 ROBOT, GROUND, CONTACTS, FOCUS = "robot", "ground", "contacts", "focus"
+TERRAIN = f"{GROUND}/terrain"
 
 
 def write_replay(
-    trajectory: Trajectory | str | PathLike[str], path: str | PathLike[str], robot: Robot | None = None
+    trajectory: Trajectory | str | PathLike[str],
+    path: str | PathLike[str],
+    robot: Robot | None = None,
+    ground: Surface | Iterable[Surface] | None = None,
 ) -> Path:
-    """Writes a page that plays the motion, with robot, ground, contact points and contact forces.
+    """Writes a page that plays the motion, with robot, world, contact points and contact forces.
 
     Open it in any browser. Arrows are proportional to the forces, with the scale in the page, and cut at four times the
     robot's size. ``page.html#t=0.5`` opens it stopped half a second after the start.
@@ -43,29 +48,33 @@ def write_replay(
         trajectory: What is shown, or its file.
         path: Of the file, ending in ``.html``; folders are made as needed.
         robot: That is drawn; by default loaded again from the file that the settings name.
+        ground: One surface or several; by default those of the settings, which has none that were written in Python.
 
     Warns:
-        ModelWarning: If the robot is drawn as a stick figure, because a mesh or its file is missing.
+        ModelWarning: If the robot is drawn as a stick figure, because a mesh or its file is missing; if a surface is
+            not drawn.
     """
     target = Path(path)
     if target.suffix.lower() != ".html":
         raise InvalidArgument(f"path is {target}; give a name that ends in .html")
     trajectory = as_trajectory(trajectory)
-    scene = looks.scene_of(trajectory, robot)
+    scene = looks.scene_of(trajectory, robot, ground)
     frames = looks.frames(trajectory.t)
     window = RecordingWindow()
     viewer = meshcat.Visualizer(window=window)
-    focus = looks.smooth(looks.centres_of_mass(scene.robot, trajectory.q[frames]), trajectory.t[frames])
+    focus = looks.smooth(scene.focus(trajectory.q[frames]), trajectory.t[frames])
     _set_the_stage(viewer)
-    _draw_ground(viewer[GROUND], scene, focus)
-    _draw_contacts(viewer[CONTACTS], scene, len(trajectory.contact_names))
+    terrain = scene.ground.terrain_looks(focus.min(axis=0), focus.max(axis=0))
+    _draw_ground(viewer[GROUND], scene, focus, terrain)
+    contacts = _contacts_to_show(trajectory, scene)
+    _draw_contacts(viewer[CONTACTS], scene, contacts)
     animation = ma.Animation(default_framerate=1)  # one frame a second: frames are seconds
     animate = _Animator(animation, viewer, trajectory.t[frames] - trajectory.t[0])
     _animate_robot(animate, viewer, scene, trajectory.q[frames])
-    _animate_contacts(animate, scene, trajectory, frames)
+    _animate_contacts(animate, scene, trajectory, frames, contacts)
     animate(FOCUS, position=focus)
     viewer.set_animation(animation, play=False)
-    page = window.page(looks.title_of(trajectory), _settings(trajectory, scene, focus[0], viewer))
+    page = window.page(looks.title_of(trajectory), _settings(trajectory, scene, focus[0], viewer, scene.view(terrain)))
     make_parents(target)
     with writing(target) as stream:
         stream.write(page.encode())
@@ -81,23 +90,46 @@ def _set_the_stage(viewer: meshcat.Visualizer) -> None:
     viewer["/Lights/FillLight/<object>"].set_property("intensity", 0.2)
 
 
-def _draw_ground(node: meshcat.Visualizer, scene: Scene, focus: Array) -> None:
+def _draw_ground(node: meshcat.Visualizer, scene: Scene, focus: Array, terrain: list[tuple[Look, Look]]) -> None:
     low, high = focus.min(axis=0), focus.max(axis=0)
     way = float((high - low).max()) / scene.tile
-    count = 2 * round(min(24 + way / 2, MOST_TILES / 2))
-    for i, surface in enumerate(scene.surfaces):
+    count = 2 * round(min(MARGIN + way / 2, MOST_TILES / 2))
+    for i, surface in enumerate(scene.ground.planes):
         for shade, colour in enumerate((looks.LIGHT_TILE, looks.DARK_TILE)):
             patch = mg.TriangularMeshGeometry(*tiles(scene.tile, shade, count))
             node[f"{i}/{shade}"].set_object(patch, _material(colour, shininess=0))
         node[str(i)].set_transform(placement(surface, (low + high) / 2.0, 2.0 * scene.tile).homogeneous)
+    for i, shades in enumerate(terrain):
+        for shade, (look, colour) in enumerate(zip(shades, (looks.LIGHT_TILE, looks.DARK_TILE), strict=True)):
+            _draw(node[f"terrain/{i}/{shade}"], look, colour)
+    if (look_of_solids := scene.ground.solid_look()) is not None:
+        _draw(node["solids"], look_of_solids, looks.SOLID)
 
 
-def _draw_contacts(node: meshcat.Visualizer, scene: Scene, count: int) -> None:
+def _draw(node: meshcat.Visualizer, look: Look, colour: tuple[float, ...]) -> None:
+    if len(look.mesh[1]):
+        # A little further away than it is: lines along edges are in front of it, and planes that it stands on.
+        behind = {"polygonOffset": True, "polygonOffsetFactor": 1, "polygonOffsetUnits": 1}
+        node["faces"].set_object(mg.TriangularMeshGeometry(*look.mesh), _material(colour, shininess=0, **behind))
+    if len(look.edges):
+        lines = mg.PointsGeometry(look.edges.reshape(-1, 3).T.astype(np.float32))
+        node["edges"].set_object(mg.LineSegments(lines, mg.LineBasicMaterial(color=_number(looks.EDGE))))
+
+
+def _contacts_to_show(trajectory: Trajectory, scene: Scene) -> list[int]:
+    """One of every point, and all that touch at some time: most points never touch two surfaces at once, or edges."""
+    names, feet = trajectory.contact_names, set(scene.robot.feet)
+    return [
+        i for i, name in enumerate(names) if (names.index(name) == i and name in feet) or trajectory.active[:, i].any()
+    ]
+
+
+def _draw_contacts(node: meshcat.Visualizer, scene: Scene, contacts: list[int]) -> None:
     radius = 0.012 * scene.size
     # A cylinder's axis is y, around the origin; ours is z, from it. Meshcat hands the matrix on by rows, as columns.
     upright = np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0.5], [0, 0, 0, 1]]).T
     shaft = type("Shaft", (mg.Cylinder,), {"intrinsic_transform": lambda _: upright})
-    for i in range(count):
+    for i in contacts:
         seen_through = {"depthTest": False, "transparent": True}  # the foot is around it
         node[f"{i}/point"].set_object(mg.Sphere(radius), _material(looks.OPEN, **seen_through))
         node[f"{i}/arrow/shaft"].set_object(shaft(1.0, 0.55 * radius), _material(looks.STICKING))
@@ -105,8 +137,11 @@ def _draw_contacts(node: meshcat.Visualizer, scene: Scene, count: int) -> None:
 
 
 def _material(colour: tuple[float, ...], **properties: Any) -> mg.Material:
-    number = sum(round(255 * part) << shift for part, shift in zip(colour, (16, 8, 0), strict=True))
-    return mg.MeshPhongMaterial(color=number, **properties)
+    return mg.MeshPhongMaterial(color=_number(colour), **properties)
+
+
+def _number(colour: tuple[float, ...]) -> int:
+    return sum(round(255 * part) << shift for part, shift in zip(colour, (16, 8, 0), strict=True))
 
 
 # Properties of Three.js and the types of their tracks.
@@ -130,7 +165,8 @@ class _Animator:
         clip = {}
         for name, values in tracks.items():
             theirs, kind = _TRACKS[name]
-            clip[theirs] = ma.AnimationTrack(theirs, kind, self._t, values.tolist())
+            step = max(1, len(values) - 1) if (values == values[0]).all() else 1  # what rests has a start and an end
+            clip[theirs] = ma.AnimationTrack(theirs, kind, self._t[::step], values[::step].tolist())
         self._animation.clips[self._viewer[path].path] = ma.AnimationClip(clip, fps=1)
 
 
@@ -150,14 +186,16 @@ def _animate_robot(animate: _Animator, viewer: meshcat.Visualizer, scene: Scene,
         animate(path, position=places[:, k, :3], quaternion=places[:, k, 3:])
 
 
-def _animate_contacts(animate: _Animator, scene: Scene, trajectory: Trajectory, frames: NDArray[np.int_]) -> None:
+def _animate_contacts(
+    animate: _Animator, scene: Scene, trajectory: Trajectory, frames: NDArray[np.int_], contacts: list[int]
+) -> None:
     drawn, arrows = scene.arrows(trajectory.force[frames], trajectory.active[frames])
     colours = scene.colours(drawn, trajectory.slipping[frames])
     position = trajectory.position[frames]
-    for i in range(position.shape[1]):
+    for i in contacts:
         length = np.linalg.norm(arrows[:, i], axis=1)
         head = np.minimum(0.05 * scene.size, 0.6 * length)
-        along = np.array([_turn_to(arrow) for arrow in arrows[:, i]])
+        along = np.array([_turn_to(arrow) for arrow in np.where(drawn[:, i, None], arrows[:, i], 0.0)])
         thick = head / (0.05 * scene.size)  # short arrows are thin ones
         shaft = np.column_stack([thick, thick, length - head])
         arrow = f"{CONTACTS}/{i}/arrow"
@@ -181,17 +219,21 @@ def _turn_to(direction: Array) -> Array:
     return turned
 
 
-def _settings(trajectory: Trajectory, scene: Scene, focus: Array, viewer: meshcat.Visualizer) -> dict[str, Any]:
+def _settings(
+    trajectory: Trajectory, scene: Scene, focus: Array, viewer: meshcat.Visualizer, view: Array
+) -> dict[str, Any]:
     return {
         "start": float(trajectory.t[0]),
         "duration": float(trajectory.t[-1] - trajectory.t[0]),
         "focus": viewer[FOCUS].path.lower(),
+        "terrain": viewer[TERRAIN].path.lower(),
         # A little below the middle: the controls are at the bottom of the page.
         "offset": (scene.centre - focus - (0.0, 0.0, 0.06 * scene.size)).tolist(),
         "size": scene.size,
         "fieldOfView": FIELD_OF_VIEW,
         "distance": scene.distance_to_camera(np.radians(FIELD_OF_VIEW)),
-        "view": (np.array(looks.VIEW_DIRECTION) / np.linalg.norm(looks.VIEW_DIRECTION)).tolist(),
+        "view": view.tolist(),
+        "shade": scene.shade,
         "legend": list(_legend(scene, bool(trajectory.contact_names))),
     }
 
@@ -200,7 +242,7 @@ def _legend(scene: Scene, has_contacts: bool) -> Iterator[dict[str, str]]:
     if has_contacts:
         yield {"colour": _css(looks.STICKING), "text": f"force, {scene.force_legend}"}
         yield {"colour": _css(looks.SLIPPING), "text": "slipping"}
-    if scene.surfaces:
+    if scene.ground.has_tiles:
         yield {"colour": _css(looks.DARK_TILE), "text": f"tiles of {100 * scene.tile:g} cm"}
 
 

@@ -1,9 +1,9 @@
-"""What both viewers show and how large, computed once: sizes, colours, scale of the forces, patches of ground."""
+"""What both viewers show and how large, computed once: sizes, colours, scale of the forces, the world."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pinocchio as pin
@@ -11,17 +11,20 @@ from numpy.typing import NDArray
 
 from exposim import _checks
 from exposim._checks import Array
-from exposim.contact.surfaces import HalfSpace, Surface, surfaces_of
+from exposim.contact.surfaces import Surface
 from exposim.errors import InvalidArgument
 from exposim.robots.robot import Robot
 from exposim.simulation.trajectory import Trajectory
-from exposim.viewer.geometry import bounds, visual_model
+from exposim.viewer.geometry import add_carried, bounds, owners, visual_model
+from exposim.viewer.ground import Ground, Look
+from exposim.viewer.terrain_meshes import normals
 
 # Red, green, blue from 0 to 1.
 STICKING = (0.05, 0.40, 0.95)
 SLIPPING = (0.90, 0.05, 0.05)
 OPEN = (0.30, 0.30, 0.30)
 LIGHT_TILE, DARK_TILE = (0.91, 0.92, 0.93), (0.78, 0.81, 0.84)
+SOLID, EDGE = (0.76, 0.77, 0.77), (0.45, 0.48, 0.52)
 
 # Of the Earth [m/s²], also where a robot is elsewhere: arrows of the same length are the same force.
 GRAVITY = 9.81
@@ -33,21 +36,25 @@ LEAST_FORCE = 0.002
 FRAME, MOST_FRAMES = 0.01, 2000
 # The camera follows where the robot is on average over so long [s].
 SMOOTHING = 0.4
-# From the robot to the camera, before it is made a unit vector.
+# From the robot to the camera, before it is made a unit vector; turned to another side from which so many times more is
+# seen of the walls of the terrain: stairs are looked at from below.
 VIEW_DIRECTION = (1.0, -1.15, 0.55)
+MORE_IS_SEEN = 1.5
+# Of several bodies that go apart, the camera stays back by at most so many times what it would at the start.
+MOST_REACH = 3.0
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A robot on its ground, measured.
+    """A robot, or several, in their world, measured.
 
     Args:
         robot: That is shown.
-        shapes: What is drawn of it.
-        surfaces: The ground.
-        centre: Of the robot at the start [m], (3,).
-        size: Of the robot: the longest edge of the box around it [m].
-        radius: Of the ball around that box [m].
+        shapes: What is drawn of it, and of the surfaces that its links carry.
+        ground: The surfaces that stay where they are.
+        centre: Of all that moves at the start [m], (3,).
+        size: Of the robot, of several the largest: the longest edge of the box around it [m].
+        radius: Of the ball around all that moves [m].
         newtons_per_metre: Force that an arrow of one metre stands for [N/m].
         least_force: Smaller ones are not drawn [N].
         tile: Edge of a tile of the ground [m].
@@ -55,7 +62,7 @@ class Scene:
 
     robot: Robot
     shapes: pin.GeometryModel
-    surfaces: tuple[HalfSpace, ...]
+    ground: Ground
     centre: Array
     size: float
     radius: float
@@ -67,20 +74,39 @@ class Scene:
     def of(cls, robot: Robot, ground: Surface | Iterable[Surface] | None, q: Array) -> Scene:
         """Measures the robot at q."""
         shapes = visual_model(robot)
-        low, high = bounds(robot, shapes, q)
+        boxes = bounds(robot, shapes, q)
+        low, high = (np.array(ends) for ends in zip(*boxes.values(), strict=True))
         size = max(float((high - low).max()), 1e-3)
-        weight = max(GRAVITY * pin.computeTotalMass(robot.model), 1e-9)
+        weight = max(GRAVITY * max(masses(robot).values(), default=0.0), 1e-9)
+        low, high = low.min(axis=0), high.max(axis=0)
+        tile = rounded(0.4 * size)
+        world = Ground.of(ground, tile, size)
+        for i, surface in enumerate(world.carried):
+            add_carried(shapes, robot, surface, f"carried_{i}")
         return cls(
             robot=robot,
             shapes=shapes,
-            surfaces=tuple(surface for surface in surfaces_of(ground) if isinstance(surface, HalfSpace)),
+            ground=world,
             centre=(low + high) / 2.0,
             size=size,
             radius=max(float(np.linalg.norm(high - low)) / 2.0, size / 2.0),
             newtons_per_metre=10.0 * rounded(0.1 * weight / (WEIGHT_ARROW * size)),
             least_force=LEAST_FORCE * weight,
-            tile=rounded(0.4 * size),
+            tile=tile,
         )
+
+    def following(self, q: Array) -> Scene:
+        """The same from so far that several bodies are seen together at all configurations, (n, nq)."""
+        if len(q) == 0 or len(masses(self.robot)) < 2:
+            return self
+        places = centres_of_mass(self.robot, q)
+        apart = np.linalg.norm(places - focus_of(places)[:, None], axis=2)
+        more = float((apart.max(axis=1) - apart[0].max()).max())
+        return replace(self, radius=min(self.radius + max(more, 0.0), MOST_REACH * self.radius))
+
+    def focus(self, q: Array) -> Array:
+        """Where the camera looks at configurations (n, nq) [m], (n, 3): amid the bodies."""
+        return focus_of(centres_of_mass(self.robot, q))
 
     @property
     def force_legend(self) -> str:
@@ -98,6 +124,22 @@ class Scene:
         """Of contact points and their arrows, (…, 3)."""
         closed = np.where(slipping[..., None], SLIPPING, STICKING)
         return np.where(drawn[..., None], closed, OPEN)
+
+    def view(self, terrain: Iterable[tuple[Look, Look]]) -> Array:
+        """From the robot to the camera, (3,), of unit length."""
+        sides = np.array(VIEW_DIRECTION) * [(1, 1, 1), (-1, 1, 1), (1, -1, 1), (-1, -1, 1)]
+        sides /= np.linalg.norm(VIEW_DIRECTION)
+        facing = np.concatenate([np.zeros((1, 3)), *(normals(*look.mesh) for shades in terrain for look in shades)])
+        seen = np.maximum(0.0, facing[:, :2] @ sides[:, :2].T).sum(axis=0)
+        best = int(np.argmax(seen))
+        chosen: Array = sides[best if seen[best] > MORE_IS_SEEN * seen[0] else 0]
+        return chosen
+
+    @property
+    def shade(self) -> float:
+        """How far from the robot shadows are drawn [m]: as far as needed, for they are coarser the further."""
+        is_alone = not self.ground.terrain and not self.ground.solids
+        return 1.5 * self.size if is_alone and not self.robot.members else 3.0 * max(self.size, self.radius)
 
     def distance_to_camera(self, field_of_view: float) -> float:
         """From which the ball around the robot fills most of a field of view [rad] of the camera [m]."""
@@ -117,9 +159,13 @@ def robot_of(trajectory: Trajectory, robot: Robot | None = None) -> Robot:
     return robot
 
 
-def scene_of(trajectory: Trajectory, robot: Robot | None = None) -> Scene:
-    """The scene of a recorded motion, of the robot given or that of its settings."""
-    return Scene.of(robot_of(trajectory, robot), trajectory.settings.ground, trajectory.q[0])
+def scene_of(
+    trajectory: Trajectory, robot: Robot | None = None, ground: Surface | Iterable[Surface] | None = None
+) -> Scene:
+    """The scene of a recorded motion, of the robot and the ground given or those of its settings."""
+    world = trajectory.settings.ground if ground is None else ground
+    scene = Scene.of(robot_of(trajectory, robot), world, trajectory.q[0])
+    return scene.following(trajectory.q[frames(trajectory.t)])
 
 
 def title_of(trajectory: Trajectory) -> str:
@@ -137,10 +183,33 @@ def frames(t: Array) -> NDArray[np.int_]:
     return np.unique(np.searchsorted(t, wanted - 1e-9).clip(0, len(t) - 1))
 
 
+def masses(robot: Robot) -> dict[str, float]:
+    """Of the members that move [kg], by what their names begin with."""
+    found: dict[str, float] = {}
+    for name, inertia in list(zip(owners(robot), robot.model.inertias, strict=True))[1:]:
+        found[name] = found.get(name, 0.0) + inertia.mass
+    return found
+
+
 def centres_of_mass(robot: Robot, q: Array) -> Array:
-    """At configurations (n, nq): where the camera looks [m], (n, 3)."""
-    data = robot.model.createData()
-    return np.array([np.array(pin.centerOfMass(robot.model, data, each)) for each in q])
+    """Of the members that move at configurations (n, nq) [m], (n, members, 3)."""
+    model, data = robot.model, robot.model.createData()
+    weights, names = masses(robot), owners(robot)
+    members = list(weights)
+    roots = [(j, members.index(names[j])) for j in range(1, model.njoints) if model.parents[j] == 0]
+    centres = np.zeros((len(q), len(members), 3))
+    for i, each in enumerate(q):
+        pin.centerOfMass(model, data, each, True)
+        for joint, k in roots:
+            centres[i, k] += data.mass[joint] * data.oMi[joint].act(data.com[joint])
+    centres /= np.maximum(np.array(list(weights.values())), 1e-300)[:, None]
+    return centres
+
+
+def focus_of(places: Array) -> Array:
+    """The middle of bodies (…, members, 3), not weighed: a light one is worth a look too."""
+    middle: Array = (places.min(axis=-2) + places.max(axis=-2)) / 2.0
+    return middle
 
 
 def smooth(points: Array, t: Array) -> Array:
