@@ -77,7 +77,7 @@ def test_the_module_runs_as_a_program():
 def test_everything_is_listed_with_a_line():
     shown = exposim("list").output
     listed = json.loads(exposim("list", "--json").output)
-    assert list(listed) == ["scenarios", "robots", "integrators", "kernels"]
+    assert list(listed) == ["scenarios", "robots", "integrators", "kernels", "surfaces"]
     assert listed["scenarios"].keys() == xs.scenarios.SCENARIOS.keys()
     assert listed["robots"].keys() == xs.KNOWN_ROBOTS.keys()
     for entries in listed.values():
@@ -221,7 +221,7 @@ def test_files_of_an_earlier_run_do_not_stay_beside_a_new_trajectory(tmp_path):
 @pytest.mark.usefixtures("without_plots")
 def test_a_replay_is_written_unless_it_is_not_wanted(tmp_path, monkeypatch):
     viewer = pytest.importorskip("exposim.viewer")
-    monkeypatch.setattr(viewer, "write_replay", lambda trajectory, path: path.write_text(str(len(trajectory))))
+    monkeypatch.setattr(viewer, "write_replay", lambda trajectory, path, *_: path.write_text(str(len(trajectory))))
     result = exposim("run", "drop", "--duration", "5ms", "--output", "out")
     assert "out/replay.html" in result.output
     assert (tmp_path / "out" / "replay.html").read_text() == "6"

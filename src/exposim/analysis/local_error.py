@@ -102,7 +102,7 @@ def local_errors(scenario: Scenario, integrator: Integrator, dt: float, truth: G
     """Error of every control period of a ground truth, (n,); infinite where it diverges.
 
     Args:
-        scenario: Whose robot, ground and targets.
+        scenario: Whose robot, ground, collisions and targets.
         integrator: The scheme in question.
         dt: Its step [s], of which a whole number makes the control period.
         truth: Where every period begins and should end.
@@ -110,7 +110,14 @@ def local_errors(scenario: Scenario, integrator: Integrator, dt: float, truth: G
     steps = round(scenario.control_period / dt)
     if abs(steps * dt / scenario.control_period - 1.0) > 1e-9:
         raise InvalidArgument(f"dt is {dt}, of which no whole number makes the control period")
-    sim = Simulator(scenario.robot, scenario.ground, integrator, scenario.control_period / steps, on_divergence="stop")
+    sim = Simulator(
+        scenario.robot,
+        scenario.ground,
+        integrator,
+        scenario.control_period / steps,
+        collisions=scenario.collisions,
+        on_divergence="stop",
+    )
     errors = np.full(len(truth), np.inf)
     for i in range(len(truth)):
         sim.state = truth.state(i)

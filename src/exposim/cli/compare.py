@@ -25,6 +25,7 @@ from exposim.cli.schemes import label, parse_scheme
 from exposim.cli.simulate import Interruption, progress_bar, simulate
 from exposim.cli.tables import NOTHING, comparison_table
 from exposim.errors import InvalidArgument
+from exposim.robots.models import free_dofs
 from exposim.robots.robot import Robot
 from exposim.scenarios import Run
 from exposim.scenarios.measures import has_floating_base
@@ -131,7 +132,8 @@ def difference(robot: Robot, one: Trajectory, other: Trajectory) -> Difference:
     apart = np.array([pin.difference(robot.model, a, b) for a, b in zip(q_one, q_other, strict=True)])
     if not has_floating_base(one):
         return Difference(None, _greatest(apart))
-    return Difference(_greatest(np.linalg.norm(q_one[:, :3] - q_other[:, :3], axis=1)), _greatest(apart[:, 6:]))
+    own = np.setdiff1d(np.arange(robot.nv), free_dofs(robot.model))
+    return Difference(_greatest(np.linalg.norm(q_one[:, :3] - q_other[:, :3], axis=1)), _greatest(apart[:, own]))
 
 
 def _rows_by_period(t: Any, period: float) -> tuple[Any, Any]:

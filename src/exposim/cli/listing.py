@@ -9,17 +9,24 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from exposim import scenarios
+from exposim import scenarios, terrain
 from exposim.cli.console import out
 from exposim.cli.schemes import KERNELS
+from exposim.contact.height_fields import HeightField
+from exposim.contact.meshes import Mesh
+from exposim.contact.shapes import Box, Capsule, Cylinder, Sphere
+from exposim.contact.surfaces import HalfSpace
 from exposim.robots.known import KNOWN_ROBOTS, KnownRobot
 from exposim.simulation.integrators import SCHEMES
+
+SURFACES = (HalfSpace, Box, Sphere, Capsule, Cylinder, HeightField, Mesh)
+TERRAIN = (terrain.stairs, terrain.slopes, terrain.rough, terrain.stepping_stones)
 
 
 def command(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
-    """List scenarios, robots, integrators and kernels."""
+    """List scenarios, robots, integrators, kernels and surfaces."""
     content = listing()
     if as_json:
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
@@ -41,10 +48,12 @@ def listing() -> dict[str, dict[str, str]]:
         "robots": {name: _robot(known) for name, known in KNOWN_ROBOTS.items()},
         "integrators": {name: _first_line(kind) for name, kind in SCHEMES.items()},
         "kernels": dict(KERNELS),
+        "surfaces": {kind.__name__: _first_line(kind) for kind in SURFACES}
+        | {f"terrain.{make.__name__}": _first_line(make) for make in TERRAIN},
     }
 
 
-def _first_line(kind: type) -> str:
+def _first_line(kind: object) -> str:
     line = (inspect.getdoc(kind) or "").partition("\n")[0]
     return line.partition(":")[0].rstrip(".") if ":math:" in line else line.rstrip(".")
 

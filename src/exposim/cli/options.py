@@ -56,11 +56,11 @@ Kp = Annotated[
 Kd = Annotated[str | None, option("--kd", "KD", JOINTS, "Velocity gain of these drives [N·m·s/rad, N·s/m]")]
 RobotName = Annotated[
     str | None,
-    option("--robot", "ROBOT", SCENARIO, "For drop: a known robot, or the path of a URDF or MJCF file"),
+    option("--robot", "ROBOT", SCENARIO, "For drop and rough-drop: a known robot, or the path of a URDF or MJCF file"),
 ]
 Contacts = Annotated[
     str | None,
-    option("--contacts", "FRAMES", SCENARIO, "For drop: frames that may touch the ground: LF_FOOT,RF_FOOT"),
+    option("--contacts", "FRAMES", SCENARIO, "For drop and rough-drop: frames that may touch: LF_FOOT,RF_FOOT"),
 ]
 ScenarioOption = Annotated[
     list[str] | None,

@@ -144,7 +144,7 @@ def _report(run: Run, folder: Path, *, replay: bool) -> Status:
     written = {"trajectory": [TRAJECTORY], "summary": [SUMMARY], "plots": _plot(trajectory, run, folder)}
     if replay:
         viewer: Any = importlib.import_module("exposim.viewer")  # slow to import
-        viewer.write_replay(trajectory, folder / REPLAY)
+        viewer.write_replay(trajectory, folder / REPLAY, run.scenario.robot, run.scenario.ground)
         written["replay"] = [REPLAY]
     for what, names in written.items():
         say(f"{what:11}{', '.join(str(folder / name) for name in names)}")

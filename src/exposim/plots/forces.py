@@ -21,12 +21,15 @@ from exposim.simulation.trajectory import Trajectory, as_trajectory
 SLIPPING = "#F7D9C4"
 # Impacts above this many times what a contact usually carries leave the panel; the highest is written above it.
 IMPACT = 2.5
+# Up to so many contacts are drawn whether they press or not; of others that do, so many; and side by side.
+FEW, MOST, BESIDE = 8, 24, 6
 
 
 def forces(trajectory: Trajectory | str | PathLike[str]) -> Figure | None:
     """Normal and tangential force of every contact over time, the friction limit μλ_n, and where it slips.
 
-    Contact points of one foot are below each other. ``None`` for a robot without contacts.
+    Contact points of one foot are below each other. Contacts that never press are left out if there are more than
+    eight, and of more than 24 those that press least. ``None`` for a robot without contacts.
 
     Args:
         trajectory: What to show, or its file.
@@ -36,7 +39,8 @@ def forces(trajectory: Trajectory | str | PathLike[str]) -> Figure | None:
     if not contacts:
         return None
     normal, tangential = forces_by_direction(trajectory)
-    layout = _layout([contact.frame for contact in contacts])
+    shown = _shown(normal)
+    layout = _layout([contacts[i].frame for i in shown])
     rows, columns = layout.shape
     figure, axes = panels(rows, columns, 2.1 if rows < 3 else 1.45, sharex=True, sharey=True)
     top = _ceiling(normal, trajectory)
@@ -44,13 +48,15 @@ def forces(trajectory: Trajectory | str | PathLike[str]) -> Figure | None:
         if i < 0:
             panel.set_axis_off()
             continue
-        _draw(panel, trajectory, i, normal[:, i], tangential[:, i], top)
+        k = shown[i]
+        _draw(panel, trajectory, k, normal[:, k], tangential[:, k], top)
     axes.flat[0].set_ylim(-0.03 * top, top)
     for panel in axes[:, 0]:
         panel.set_ylabel("force [N]", fontsize=NORMAL)
     over_time(axes, trajectory)
     _legend(figure, contacts)
-    title(figure, trajectory, "Contact forces")
+    some = "" if len(shown) == len(contacts) else f" (of {len(shown)} of {len(contacts)} contacts)"
+    title(figure, trajectory, f"Contact forces{some}")
     return figure
 
 
@@ -98,11 +104,20 @@ def _newtons(force: float) -> str:
     )
 
 
+def _shown(normal: Array) -> list[int]:
+    """Which contacts are drawn, in their order."""
+    if normal.shape[1] <= FEW:
+        return list(range(normal.shape[1]))
+    pressed = np.nan_to_num(np.maximum(normal, 0.0)).sum(axis=0)
+    most = np.argsort(-pressed, kind="stable")[:MOST]
+    return sorted(int(i) for i in most if pressed[i] > 0.0) or list(range(FEW))
+
+
 def _layout(frames: list[str]) -> NDArray[np.int64]:
-    """Which contact goes where, -1 for none: one column per foot if feet have several points, else two."""
+    """Which contact goes where, -1 for none: one column per foot if few feet have several points, else two or four."""
     feet = list(dict.fromkeys(frames))
-    if len(feet) in (1, len(frames)):
-        columns = 1 if len(frames) == 1 else 2
+    if len(feet) in (1, len(frames)) or len(feet) > BESIDE:
+        columns = 1 if len(frames) == 1 else 2 if len(frames) <= FEW else 4
         rows = -(-len(frames) // columns)
         cells = np.full(rows * columns, -1)
         cells[: len(frames)] = np.arange(len(frames))

@@ -37,6 +37,11 @@ SCENARIOS: dict[str, str] = {
     "solo-trot": "exposim.scenarios.solo_trot",
     "romeo-walk": "exposim.scenarios.romeo_walk",
     "drop": "exposim.scenarios.drop",
+    "rough-drop": "exposim.scenarios.rough_drop",
+    "stack": "exposim.scenarios.stack",
+    "push-crate": "exposim.scenarios.push_crate",
+    "two-robots": "exposim.scenarios.two_robots",
+    "go2-stairs": "exposim.scenarios.go2_stairs",
 }
 
 
@@ -80,6 +85,7 @@ def of(
     return made.replace(
         robot=made.robot if drives == made.robot.drives else made.robot.replace(drives=drives),
         ground=settings.ground,
+        collisions=settings.collisions,
         q0=settings.q0,
         v0=settings.v0,
         duration=settings.duration,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import pinocchio as pin
@@ -39,16 +40,7 @@ def scenario(
             for.
         kd: Likewise [N·m·s/rad].
     """
-    if isinstance(contacts, str) or not isinstance(contacts, Sequence):
-        raise InvalidArgument(f"contacts is {contacts!r}; give a list of names of frames")
-    points = [ContactPoint(frame) for frame in contacts] or None
-    dropped = load_robot(robot, contact_points=points)
-    if not dropped.contact_points:
-        raise InvalidArgument(
-            f"robot {robot!r} has no contact points; name frames that may touch the ground (contacts)"
-        )
-    if not dropped.has_floating_base:
-        raise InvalidArgument(f"robot {robot!r} has a fixed base and cannot fall; take one with a floating base")
+    dropped = falling_robot(robot, contacts)
     q0 = dropped.q0
     q0[2] += _checks.number("height", height, "[m]", least=0.0)
     if kp is not None or kd is not None or not dropped.drives:
@@ -63,6 +55,22 @@ def scenario(
         q0=q0,
         judge=judge,
     )
+
+
+def falling_robot(
+    robot: str, contacts: Sequence[str], points: Literal["auto"] | Sequence[ContactPoint] | None = None
+) -> Robot:
+    """One that can be dropped: at the origins of these frames it may touch something, or else at these points."""
+    if isinstance(contacts, str) or not isinstance(contacts, Sequence):
+        raise InvalidArgument(f"contacts is {contacts!r}; give a list of names of frames")
+    dropped = load_robot(robot, contact_points=[ContactPoint(frame) for frame in contacts] or points)
+    if not dropped.contact_points:
+        raise InvalidArgument(
+            f"robot {robot!r} has no contact points; name frames that may touch the ground (contacts)"
+        )
+    if not dropped.has_floating_base:
+        raise InvalidArgument(f"robot {robot!r} has a fixed base and cannot fall; take one with a floating base")
+    return dropped
 
 
 def posture_drives(robot: Robot, kp: float | None = None, kd: float | None = None) -> dict[str, Drive]:
@@ -82,9 +90,10 @@ def posture_gains(robot: Robot) -> tuple[Array, Array]:
     felt = 1.0 / np.diag(pin.computeMinverse(model, data, robot.q0))
     joints = [model.joints[model.getJointId(name)] for name in robot.actuated_joints]
     inertia = np.array([felt[each.idx_v : each.idx_v + each.nv].min() for each in joints])
-    pin.framesForwardKinematics(model, data, robot.q0)
-    feet = np.array([data.oMf[model.getFrameId(point.frame)].translation for point in robot.contact_points])
-    leg = float(np.abs(robot.q0[2] - feet[:, 2].mean()))
+    pin.forwardKinematics(model, data, robot.q0)
+    links = [robot.locate(point.frame) for point in robot.contact_points]
+    lowest = min(float(data.oMi[joint].act(placement).translation[2]) for joint, placement in links)
+    leg = abs(float(robot.q0[2]) - lowest)
     weight = 9.81 * sum(body.mass for body in model.inertias)
     carries = weight * max(leg, 0.1) / 0.6
     kp = np.minimum(carries, inertia * FASTEST**2)

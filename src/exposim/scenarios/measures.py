@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from exposim._checks import Array
 from exposim.robots.robot import Robot
+from exposim.simulation.settings import RobotSettings
 from exposim.simulation.trajectory import Trajectory
 
 # A base that leans further than this [rad] has fallen.
@@ -34,7 +35,7 @@ class Judgement:
 
 
 def has_floating_base(trajectory: Trajectory) -> bool:
-    """Whether the robot's base is free."""
+    """Whether the robot's base is free; of several robots, the first one's."""
     return trajectory.settings.robot.floating_base
 
 
@@ -43,9 +44,9 @@ def roll_pitch_yaw(trajectory: Trajectory) -> Array:
     return np.array([pin.rpy.matrixToRpy(pin.Quaternion(each).toRotationMatrix()) for each in trajectory.q[:, 3:7]])
 
 
-def lean(trajectory: Trajectory) -> Array:
-    """Angle between the base's vertical axis now and at the start [rad], (n,)."""
-    up = np.array([pin.Quaternion(each).toRotationMatrix()[2] for each in trajectory.q[:, 3:7]])
+def lean(trajectory: Trajectory, base: int = 0) -> Array:
+    """Angle between a base's vertical axis now and at the start [rad], (n,); its pose begins there in q."""
+    up = np.array([pin.Quaternion(each).toRotationMatrix()[2] for each in trajectory.q[:, base + 3 : base + 7]])
     angle: Array = np.arccos(np.clip(up @ up[0], -1.0, 1.0))
     return angle
 
@@ -84,15 +85,29 @@ def spans(t: Array, holds: NDArray[np.bool_]) -> list[tuple[float, float]]:
     return [(float(t[first]), float(t[last - 1])) for first, last in edges.reshape(-1, 2)]
 
 
+def bases(robot: RobotSettings) -> dict[str, int]:
+    """Where the poses of floating bases begin in q, by the names of the robots in a combined one that have joints."""
+    if not robot.members:
+        return {"": 0} if robot.floating_base else {}
+    found: dict[str, int] = {}
+    start = 0
+    for name, member in zip(robot.member_names, robot.members, strict=True):
+        if member.actuated_joints:
+            found |= {f"{name}/{inner}".rstrip("/"): start + at for inner, at in bases(member).items()}
+        start += len(member.q0)
+    return found
+
+
 def judge_upright(trajectory: Trajectory) -> Judgement:
-    """Whether it ran to its end, and whether a floating base stayed upright."""
+    """Whether it ran to its end, and whether a floating base stayed upright, or those of all robots with joints."""
     complaints = []
     if (diverged_at := trajectory.outcome.diverged_at) is not None:
         complaints.append(f"diverged at {diverged_at:.4g} s")
-    if not has_floating_base(trajectory):
-        return Judgement({}, tuple(complaints))
-    leaning = lean(trajectory)
-    if leaning.max() > UPRIGHT:
-        first = trajectory.t[np.argmax(leaning > UPRIGHT)]
-        complaints.append(f"fell over at {first:.3g} s")
-    return Judgement({"greatest lean [rad]": float(leaning.max())}, tuple(complaints))
+    greatest = []
+    for name, base in bases(trajectory.settings.robot).items():
+        leaning = lean(trajectory, base)
+        greatest.append(float(leaning.max()))
+        if leaning.max() > UPRIGHT:
+            first = trajectory.t[np.argmax(leaning > UPRIGHT)]
+            complaints.append(f"{name} fell over at {first:.3g} s".lstrip())
+    return Judgement({"greatest lean [rad]": max(greatest)} if greatest else {}, tuple(complaints))

@@ -16,13 +16,13 @@ from exposim._checks import Array
 from exposim.contact.surfaces import surfaces_of
 from exposim.errors import InvalidArgument, SimulationDiverged, StateMismatch
 from exposim.robots.robot import Robot
+from exposim.simulation.collisions import checked_pairs
 from exposim.simulation.header import Columns, ContactColumn, Outcome
 from exposim.simulation.integrators import Expo, Integrator, LeavesToPaperExpo
 from exposim.simulation.settings import RobotSettings, RunSettings, ScenarioSettings
 from exposim.simulation.simulator import Simulator
 from exposim.simulation.state import State, unpacked
 from exposim.simulation.trajectory import ARRAYS, FORMAT, FORMAT_VERSION, Trajectory
-from exposim.simulation.world import material_of
 
 if TYPE_CHECKING:
     from exposim.scenarios.scenario import Scenario
@@ -68,6 +68,7 @@ class Run(LeavesToPaperExpo):
             scenario.ground,
             integrator,
             self.control_period / self.steps_per_period,
+            collisions=scenario.collisions,
             on_divergence="stop",
         )
         if scenario.target is not None and not scenario.robot.drives:
@@ -88,6 +89,7 @@ class Run(LeavesToPaperExpo):
             record_every=self.record_every,
             q0=tuple(np.asarray(scenario.q0).tolist()),
             v0=tuple(np.asarray(scenario.v0).tolist()),
+            collisions=checked_pairs(scenario.collisions, scenario.robot),
         )
         self._described = self.settings.describe()  # refuses at once what no file can hold
         self.seconds_per_step: list[float] = []  # measured, one entry per recorded interval
@@ -258,14 +260,11 @@ class Run(LeavesToPaperExpo):
         return {name: np.array(value) for name, value in remembered.items()}
 
     def _contacts(self) -> list[ContactColumn]:
-        surfaces = surfaces_of(self.scenario.ground)
-        columns = []
-        for point, k in zip(self.sim.contact_points, self.sim.belongs_to, strict=True):
-            touched = (None,) if point.bilateral else surfaces if k is None else (surfaces[k],)
-            frictions = {None if surface is None else material_of(point, surface).friction for surface in touched}
-            friction = frictions.pop() if len(frictions) == 1 else None
-            columns.append(ContactColumn(point.name, point.frame, k, friction))
-        return columns
+        sim = self.sim
+        return [
+            ContactColumn(point.name, point.frame, k, friction)
+            for point, k, friction in zip(sim.contact_points, sim.belongs_to, sim.frictions, strict=True)
+        ]
 
 
 _BESIDE = ("torque", "position", "normal", "force")  # read beside the state, in this order

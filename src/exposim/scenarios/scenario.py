@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from exposim import _checks
-from exposim.contact.surfaces import HalfSpace, Surface, surfaces_of
+from exposim.contact.surfaces import HalfSpace, Surface, altered, surfaces_of
 from exposim.errors import InvalidArgument
 from exposim.robots.joints import Drive
 from exposim.robots.robot import Robot
 from exposim.scenarios.measures import Judgement, judge_upright
 from exposim.scenarios.run import Run
+from exposim.simulation.collisions import Collisions, checked_pairs
 from exposim.simulation.integrators import Integrator
 from exposim.simulation.settings import Origin
 from exposim.simulation.state import State
@@ -48,6 +49,8 @@ class Scenario:
         duration: Of the motion [s].
         description: One line.
         ground: One surface, several, or none.
+        collisions: Which robots of a combined one may touch each other, as :class:`exposim.Simulator` takes it; kept as
+            pairs of names.
         dt: Step that Expo takes by default [s]; the control period unless the motion asks for less.
         q0: Configuration to start from, (nq,); by default ``robot.q0``.
         v0: Velocity to start with, (nv,); by default at rest.
@@ -65,6 +68,7 @@ class Scenario:
     duration: float
     description: str = ""
     ground: Surface | tuple[Surface, ...] | None = field(default_factory=HalfSpace)
+    collisions: Collisions = None
     dt: float | None = None
     q0: ArrayLike | None = None
     v0: ArrayLike | None = None
@@ -86,6 +90,7 @@ class Scenario:
         put(self, "control_period", _checks.number("control_period", self.control_period, "[s]", above=0.0))
         put(self, "duration", _checks.number("duration", self.duration, "[s]", above=0.0))
         put(self, "ground", surfaces_of(self.ground))
+        put(self, "collisions", checked_pairs(self.collisions, self.robot))
         dt = self.control_period if self.dt is None else self.dt
         put(self, "dt", _checks.number("dt", dt, "[s]", above=0.0))
         q0, nv = self.robot.q0 if self.q0 is None else self.q0, self.robot.nv
@@ -100,15 +105,15 @@ class Scenario:
     def with_material(self, **properties: Any) -> Scenario:
         """On ground with another ``stiffness`` [N/m], ``damping`` [N·s/m] or ``friction``; the rest stays.
 
-        Contact points with a material of their own keep it.
+        All surfaces of the ground change. Contact points with a material of their own keep it, and so do the shapes
+        that bodies carry: contact between bodies stays as it is (``robot.replace(shapes=...)`` changes that).
         """
         surfaces = surfaces_of(self.ground)
         if not surfaces:
             raise InvalidArgument(f"scenario {self.name!r} has no ground whose material could be changed")
-        changed = [
-            dataclasses.replace(surface, material=dataclasses.replace(surface.material, **properties))  # type: ignore[type-var]
-            for surface in surfaces
-        ]
+        changed = (
+            altered(surface, "material", dataclasses.replace(surface.material, **properties)) for surface in surfaces
+        )
         return self.replace(ground=tuple(changed))
 
     def with_drives(self, drive: Drive) -> Scenario:

@@ -63,11 +63,11 @@ class WalkingPattern:
     ):
         self.steps = tuple(steps)
         self._feet, self._clearance = feet, clearance
-        self._start, self._interval = np.array(centre_of_mass), interval
+        self._start = np.array(centre_of_mass)
         self._middle = np.array([middle, 0.0, 0.0])
         count = round(duration / interval)
         pressure = np.array([self.pressure(interval * k) for k in range(1, count + 1)])
-        self._motion = np.stack(_pendulum(self._start, pressure, interval), axis=1)  # p, v, a, jerk, (n, 4, 3)
+        self._pendulum = Pendulum(self._start, pressure, interval)
 
     def standing(self, t: float) -> tuple[Side, ...]:
         """Feet on the ground."""
@@ -82,21 +82,21 @@ class WalkingPattern:
                 continue
             swing = step.end - step.start
             s = (t - step.start) / swing
-            travelled += step.forward * _smooth(s)[0]
+            travelled += step.forward * smooth(s)[0]
             if s < 1.0:
-                rate = step.forward * _smooth(s)[1] / swing
-                height, climb = (self._clearance * each / swing**k for k, each in enumerate(_bump(s)[:2]))
+                rate = step.forward * smooth(s)[1] / swing
+                height, climb = (self._clearance * each / swing**k for k, each in enumerate(bump(s)[:2]))
                 later = min(1.0, s + ahead / swing)
-                forwards = step.forward * _smooth(later)[2] / swing**2
-                upwards = self._clearance * _bump(later)[2] / swing**2
+                forwards = step.forward * smooth(later)[2] / swing**2
+                upwards = self._clearance * bump(later)[2] / swing**2
         start = self._feet[side]
         placement = pin.SE3(start.rotation, start.translation + np.array([travelled, 0.0, height]))
         return Pose(placement, [rate, 0.0, climb, 0.0, 0.0, 0.0], [forwards, 0.0, upwards, 0.0, 0.0, 0.0])
 
     def centre_of_mass(self, t: float, ahead: float = 0.0) -> Point:
         """Where it should be; the acceleration is that of a time `ahead` [s]."""
-        position, velocity, _ = self._at(t)
-        return Point(position, velocity, self._at(t + ahead)[2])
+        position, velocity, _ = self._pendulum.at(t)
+        return Point(position, velocity, self._pendulum.at(t + ahead)[2])
 
     def pressure(self, t: float) -> Array:
         """Where the centre of pressure should be [m]: moves from foot to foot while both stand, (3,)."""
@@ -111,7 +111,21 @@ class WalkingPattern:
         times = [time for time, _ in places]
         return np.array([np.interp(t, times, [place[axis] for _, place in places]) for axis in range(3)])
 
-    def _at(self, t: float) -> tuple[Array, Array, Array]:
+
+class Pendulum:
+    """The centre of mass whose centre of pressure follows a wanted one, at rest at the start and at the end.
+
+    Args:
+        start: Centre of mass at the start [m], its height above the feet that of all times, (3,).
+        pressure: Wanted centre of pressure at the end of each interval [m], (n, 3).
+        interval: In which jerk is constant [s].
+    """
+
+    def __init__(self, start: Array, pressure: Array, interval: float):
+        self._interval = interval
+        self._motion = np.stack(_pendulum(start, pressure, interval), axis=1)  # p, v, a, jerk, (n, 4, 3)
+
+    def at(self, t: float) -> tuple[Array, Array, Array]:
         """Position, velocity and acceleration, at the height of the start."""
         k = min(int(t / self._interval), len(self._motion) - 1)
         s = min(t, self._interval * len(self._motion)) - self._interval * k
@@ -145,14 +159,14 @@ def _pendulum(start: Array, pressure: Array, interval: float) -> tuple[Array, Ar
     return position + start, velocity, acceleration, jerk
 
 
-def _smooth(s: float) -> tuple[float, float, float]:
+def smooth(s: float) -> tuple[float, float, float]:
     """From 0 to 1 with its derivatives, at rest at both ends."""
     if s >= 1.0:
         return 1.0, 0.0, 0.0
     return s**3 * (10 - 15 * s + 6 * s**2), 30 * (s * (1 - s)) ** 2, 60 * s * (1 - s) * (1 - 2 * s)
 
 
-def _bump(s: float) -> tuple[float, float, float]:
+def bump(s: float) -> tuple[float, float, float]:
     """From 0 to 1 and back with its derivatives, at rest at both ends: 64 (s (1 − s))³."""
     u, du = s * (1 - s), 1 - 2 * s
     return 64 * u**3, 192 * u**2 * du, 64 * (6 * u * du**2 - 6 * u**2)
