@@ -10,7 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import exposim as xs
 from bad_input import refused
+from exposim.contact.shapes import Box, Capsule, Cylinder, Sphere
 from exposim.simulation.settings import RobotSettings
+from mesh_files import cube, write_stl
 from robot_files import note, warnings_of, write
 
 INF = np.inf
@@ -351,3 +353,217 @@ def test_the_note_of_an_mjcf_file_says_what_was_read(tmp_path):
 )
 def test_numbers_of_an_mjcf_file_that_are_none_are_refused(joint, actuator, tmp_path):
     refused(xs.ExposimError, lambda: load_mjcf(tmp_path, joint, actuators=actuator), "robot.xml")
+
+
+# Geoms and sites. All placements are those that MuJoCo computes.
+
+GEOMS = """<mujoco><compiler {compiler}/><default><geom friction="0.7 0.1 0.1"/><default class="a">
+    <geom type="capsule" size="0.05 0.2"/><site pos="0.1 0.2 0.3"/>
+    <default class="b"><geom friction="0.3" quat="0.5 0.5 0.5 0.5"/></default></default></default>
+  <worldbody>{world}
+  <body name="trunk" pos="0 0 1"><freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>{geoms}
+    <body name="leg" childclass="b" pos="0 0 -0.3"><joint name="k" axis="0 1 0" pos="0 0 0.1"/>
+      <inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>{leg}
+      <body name="foot" pos="0 0 -0.2"><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>{foot}</body></body>
+  </body>{others}</worldbody>{extra}</mujoco>"""
+
+
+def geoms(folder, *, points="auto", **parts):
+    names = ("compiler", "world", "geoms", "leg", "foot", "others", "extra")
+    text = GEOMS.format(**{name: parts.get(name, "") for name in names})
+    return xs.load_robot(write(folder, text, "robot.xml"), contact_points=points)
+
+
+@pytest.mark.parametrize(
+    ("geom", "compiler", "z_axis"),
+    [
+        ('axisangle="1 2 3 40"', "", [0.39371776, -0.07152555, 0.91644444]),
+        ('axisangle="1 2 3 0.7"', 'angle="radian"', [0.3947398, -0.0713925, 0.91601507]),
+        ('xyaxes="1 1 0 0 1 1"', "", [0.57735027, -0.57735027, 0.57735027]),
+        ('zaxis="1 0 1"', "", [0.70710678, 0.0, 0.70710678]),
+        ('quat="1 2 0 0"', "", [0.0, -0.8, -0.6]),
+        ('euler="10 20 30"', "", [0.34202014, -0.16317591, 0.92541658]),
+        ('euler="10 20 30"', 'eulerseq="zyx"', [0.37852231, -0.44096961, 0.81379768]),
+        ('euler="10 20 30"', 'eulerseq="XYZ"', [0.37852231, 0.01802831, 0.92541658]),
+        ('euler="10 20 30"', 'eulerseq="ZxY"', [0.52128058, -0.33682409, 0.78410209]),
+        ('class="b"', "", [1.0, 0.0, 0.0]),
+        ('class="b" euler="90 0 0"', "", [0.0, -1.0, 0.0]),
+    ],
+)
+def test_geoms_are_turned_as_mujoco_turns_them(geom, compiler, z_axis, tmp_path):
+    robot = geoms(tmp_path, geoms=f'<geom name="g" type="box" size="1 1 1" {geom}/>', compiler=compiler)
+    assert_allclose(robot.locate("g")[1].rotation[:, 2], z_axis, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("geom", "shape"),
+    [
+        ('size="0.1"', Sphere(0.1, material=xs.Material(friction=0.7), frame="trunk")),
+        (
+            'type="box" size="0.1 0.2 0.3" pos="1 2 3" friction="0.5 1 1"',
+            Box((0.2, 0.4, 0.6), (1.0, 2.0, 3.0), material=xs.Material(friction=0.5), frame="trunk"),
+        ),
+        ('class="a"', Capsule(0.05, 0.4, material=xs.Material(friction=0.7), frame="trunk")),
+        (
+            'type="cylinder" size="0.1 0.2"',
+            Cylinder(0.1, 0.4, material=xs.Material(friction=0.7), frame="trunk"),
+        ),
+        (
+            'type="capsule" size="0.1" fromto="0 0 2 0 0 1"',
+            Capsule(0.1, 1.0, (0.0, 0.0, 1.5), material=xs.Material(friction=0.7), frame="trunk"),
+        ),
+        (
+            'type="box" size="0.1 0.3" fromto="0 0 2 0 0 1"',
+            Box((0.2, 0.2, 1.0), (0.0, 0.0, 1.5), material=xs.Material(friction=0.7), frame="trunk"),
+        ),
+    ],
+)
+def test_geoms_become_shapes_with_their_friction(geom, shape, tmp_path):
+    assert geoms(tmp_path, geoms=f"<geom {geom}/>").shapes == (shape,)
+
+
+def test_geoms_become_contact_points(tmp_path):
+    robot = geoms(
+        tmp_path,
+        geoms='<geom type="box" size="0.1 0.2 0.3"/>',
+        leg='<geom type="sphere" size="0.03" pos="0 0 -0.4"/>',
+        foot='<geom type="ellipsoid" size="0.1 0.2 0.3" pos="0 0 -1"/>',
+    )
+    frames = [point.frame for point in robot.contact_points]
+    assert (frames.count("trunk"), frames.count("foot")) == (8, 8)
+    lowest = min(point.offset[2] for point in robot.contact_points if point.frame == "foot")
+    assert_allclose(lowest, -1.2, atol=1e-9)  # its class turns z to x, x to y and y to z
+
+
+def test_what_is_for_the_eye_is_not_touched(tmp_path):
+    robot = geoms(
+        tmp_path, geoms='<geom size="0.1" contype="0" conaffinity="0"/><geom size="0.2" contype="0"/><geom size="0.3"/>'
+    )
+    assert [shape.radius for shape in robot.shapes] == [0.2, 0.3]
+
+
+def test_geoms_and_sites_with_a_name_are_frames(tmp_path):
+    robot = geoms(
+        tmp_path,
+        geoms='<geom name="ball" size="0.1" pos="0 0 0.5"/><site name="top" class="a"/>',
+        leg='<site name="shin"/>',
+        foot='<geom name="sole" type="box" size="0.1 0.1 0.1" pos="0 0 -0.1"/><site name="toe" pos="0 0 -0.2"/>',
+        points=[xs.ContactPoint("sole"), xs.ContactPoint("toe"), xs.ContactPoint("ball", radius=0.1)],
+    )
+    data = robot.model.createData()
+    pin.framesForwardKinematics(robot.model, data, pin.neutral(robot.model))
+    places = {
+        name: data.oMf[robot.model.getFrameId(name)].translation for name in ("ball", "top", "shin", "sole", "toe")
+    }
+    trunk = data.oMf[robot.model.getFrameId("trunk")].translation
+    for name, place in {
+        "ball": (0, 0, 0.5),
+        "top": (0.1, 0.2, 0.3),  # of its class, which Pinocchio does not look at
+        "shin": (0.1, 0.2, 0.0),
+        "sole": (0, 0, -0.6),
+        "toe": (0, 0, -0.7),  # which Pinocchio puts 10 cm too high, by what the knee is above the leg
+    }.items():
+        assert_allclose(places[name] - trunk, place, atol=1e-12, err_msg=name)
+
+
+def test_meshes_of_geoms_are_found_in_their_folder(tmp_path):
+    (tmp_path / "parts").mkdir()
+    write_stl(tmp_path / "parts" / "it.stl", cube(0.1))
+    robot = geoms(
+        tmp_path,
+        compiler='meshdir="parts"',
+        geoms='<geom type="mesh" mesh="it"/><geom type="mesh" mesh="gone"/><geom type="mesh" mesh="none"/>',
+        extra='<asset><mesh file="it.stl" scale="2 2 2"/><mesh name="gone" file="gone.stl"/></asset>',
+    )
+    (mesh,) = robot.shapes
+    assert (str(mesh.path), mesh.scale) == (str((tmp_path / "parts" / "it.stl").resolve()), 2.0)
+    assert_allclose(np.abs([point.offset for point in robot.contact_points]), 0.2, atol=1e-9)
+    assert "there is no file gone.stl" in str(robot)
+    assert "no file has its mesh 'none'" in str(robot)
+
+
+WORLD = """<geom type="plane" size="0 0 1" zaxis="0 0.6 0.8" pos="0 0 -1"/>
+  <geom type="box" size="0.1 0.2 0.3" pos="1 2 3" friction="0.4"/><geom size="1" contype="0" conaffinity="0"/>"""
+TABLE = """<body name="table" pos="3 0 0" euler="0 0 90"><geom type="box" size="0.4 0.3 0.1" pos="1 0 1"/>
+  <body pos="0 0 1.2"><geom type="cylinder" size="0.1 0.2"/></body></body>
+  <body name="door"><joint name="hinge"/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>
+    <geom size="0.1"/></body>"""
+
+
+def test_what_is_fixed_to_the_world_is_ground(tmp_path):
+    geoms(tmp_path, geoms='<geom size="0.1"/>', world=WORLD, others=TABLE)
+    plane, step, top, cup = xs.load_ground(tmp_path / "robot.xml")
+    assert plane == xs.HalfSpace(xs.Material(friction=0.7), (0, 0, -1), (0, 0.6, 0.8))
+    assert step == Box((0.2, 0.4, 0.6), (1.0, 2.0, 3.0), material=xs.Material(friction=0.4))
+    assert_allclose(top.position, [3, 1, 1], atol=1e-12)
+    assert_allclose(cup.position, [3, 0, 1.2], atol=1e-12)
+    assert (top.frame, cup.frame) == (None, None)
+
+
+def test_the_note_says_what_reads_the_ground_and_what_was_lost(tmp_path):
+    text = note(lambda: geoms(tmp_path, geoms='<geom size="0.1"/>', world=WORLD, others=TABLE))
+    assert "geometry that is fixed to the world, which exposim.load_ground reads" in text
+    assert "more than one robot in a file (door was left out)" in text
+
+
+def test_a_robot_stands_on_the_ground_of_its_file(tmp_path):
+    floor = '<geom type="plane" size="0 0 1" pos="0 0 0.2"/>'
+    robot = geoms(tmp_path, geoms='<geom type="box" size="0.2 0.2 0.1" pos="0 0 -1"/>', world=floor)
+    sim = xs.Simulator(robot.replace(joint_damping=1.0), xs.load_ground(tmp_path / "robot.xml"), dt=5e-3)
+    sim.reset([0, 0, 1.3, 0, 0, 0, 1, 0])
+    sim.step(n=200)
+    assert_allclose(sim.positions[:, 2].min(), 0.2, atol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("world", "told"),
+    [
+        ('<geom type="hfield" hfield="hills"/>', "height fields of files are not read"),
+        ('<geom type="ellipsoid" size="1 1 1"/>', "there is no surface of that kind"),
+        ('<geom type="box" size="1 1"/>', "its size is 2 2"),
+        ('<geom type="sdf" mesh="a"/>', "a shape of that kind is not known"),
+        ('<geom type="box" mesh="a"/>', "a shape that is to be fitted to a mesh is not"),
+        ('<geom type="mesh" mesh="a" name="rock"/>', "mesh 'rock': no file has its mesh 'a'"),
+    ],
+)
+def test_ground_that_is_not_read_is_told_of(world, told, tmp_path):
+    text = f"<mujoco><worldbody>{world}</worldbody></mujoco>"
+    refused(xs.UnsupportedModel, lambda: xs.load_ground(write(tmp_path, text, "w.xml")), told, "nothing to stand on")
+    path = write(tmp_path, text.replace("<worldbody>", '<worldbody><geom size="1"/>'), "w.xml")
+    assert told in note(lambda: xs.load_ground(path))
+
+
+@pytest.mark.parametrize(
+    "geom",
+    [
+        'size="a"',
+        'size="nan"',
+        'size="1" pos="1 2"',
+        'size="1" quat="0 0 0 0"',
+        'size="1" zaxis="0 0 0"',
+        'size="1" euler="a b c"',
+        'size="1" friction="-1"',
+        'type="capsule" size="1" fromto="1 2 3"',
+    ],
+)
+def test_geoms_that_cannot_be_are_refused(geom, tmp_path):
+    text = f"<mujoco><worldbody><geom {geom}/></worldbody></mujoco>"
+    refused(xs.ModelParseError, lambda: xs.load_ground(write(tmp_path, text, "w.xml")), "w.xml")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "error"),
+    [
+        ("w.urdf", "<robot/>", xs.UnsupportedModel),
+        ("w.xml", "<robot/>", xs.ModelParseError),
+        ("w.xml", "<mujoco><worldbody/></mujoco>", xs.UnsupportedModel),
+        ("w.xml", "<mujoco>" + "<body>" * 400 + "</body>" * 400 + "</mujoco>", xs.UnsupportedModel),
+        ("w.txt", "", xs.UnsupportedModel),
+    ],
+)
+def test_files_without_ground_are_refused(name, text, error, tmp_path):
+    refused(error, lambda: xs.load_ground(write(tmp_path, text, name)), name)
+
+
+def test_ground_of_no_file_is_refused(tmp_path):
+    refused(xs.UnknownFile, lambda: xs.load_ground(tmp_path / "gone.xml"), "gone.xml")

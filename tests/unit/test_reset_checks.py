@@ -179,3 +179,66 @@ def test_a_joint_without_limits_is_no_mistake():
     assert said(xs.Simulator(xs.load_robot(model)).reset, [1e4]) == []
     model.lowerPositionLimit[0] = model.upperPositionLimit[0] = 0.0  # what a file has that states efforts alone
     assert said(xs.Simulator(xs.load_robot(model)).reset, [1e4]) == []
+
+
+# ----- bodies within each other, and what is told without a reset
+
+
+def crates(apart, size=0.2, **changes):
+    crate = xs.rigid_body("crate", xs.Box(size=(size, size, size)), mass=1.0)
+    poses = {name: [x, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0] for name, x in (("a", 0.0), ("b", apart))}
+    return xs.combine(a=crate, b=crate, poses=poses).replace(**changes)
+
+
+@pytest.mark.parametrize("ground", [None, xs.HalfSpace()], ids=["no ground", "ground"])
+def test_a_body_deep_in_another_is_told_as_that(ground):
+    ball = xs.rigid_body("ball", xs.Sphere(0.05), mass=0.1)
+    crate = xs.rigid_body("crate", xs.Box(size=(0.4, 0.4, 0.4)), mass=5.0)
+    both = xs.combine(ball=ball, crate=crate, poses={"ball": [0.1, 0.0, 0.4, 0.0, 0.0, 0.0, 1.0]})
+    q = both.q0
+    q[9] = 0.5  # the crate in the air; the ball within it
+    (text,) = said(xs.Simulator(both, ground, collisions="all").reset, q)
+    assert text.startswith("q puts 'ball/ball' 15 cm deep into the Box of 'crate/crate'; it pushes back with 7.5e+03 N")
+    assert text.endswith("move the base of 'ball', q[0:3] or move the base of 'crate', q[7:10]")
+
+
+def test_links_of_one_robot_deep_in_each_other_want_another_posture():
+    go2 = xs.load_robot("go2", contact_points="auto")
+    q = changed(go2.q0, 2, 2.0)
+    for name, angle in (("FL_hip_joint", -0.45), ("FR_hip_joint", 0.45)):
+        q[go2.model.joints[go2.model.getJointId(name)].idx_q] = angle
+    (text,) = said(xs.Simulator(go2, xs.HalfSpace(), collisions="all").reset, q)
+    assert "cm deep into the Mesh of 'F" in text
+    assert text.endswith("give another q")
+
+
+def test_bodies_that_touch_are_no_mistake():
+    sim = xs.Simulator(crates(0.198), xs.HalfSpace(), collisions="all")
+    assert sim.active.any()
+    assert said(sim.reset) == []
+
+
+def test_heights_are_above_the_world_not_in_the_axes_of_a_body():
+    """A base upside down is told of by its height above the ground; shapes of bodies are no ground."""
+    both = crates(1.0)
+    sim = xs.Simulator(both, xs.HalfSpace(), collisions="all")
+    (text,) = said(sim.reset, changed(both.q0, slice(3, 7), UPSIDE_DOWN))
+    assert "'a' upside down, 0.5 m above the ground" in text
+
+
+def test_what_looks_like_a_mistake_is_told_at_a_first_step_without_a_reset():
+    open_loop = crates(0.25, loops=[xs.Loop("a/crate", "b/crate")])
+    sim = xs.Simulator(open_loop)
+    (text,) = said(sim.step)
+    assert "q puts 'a/crate' 250 mm away from 'b/crate'" in text
+    assert said(sim.step) == said(sim.reset) == []
+    # Not of a q0 that nobody starts from.
+    elsewhere = xs.Simulator(open_loop)
+    elsewhere.reset(changed(open_loop.q0, 7, 0.0))
+    assert said(elsewhere.step) == []
+    told = xs.Simulator(open_loop)
+    said(told.reset)
+    continued = xs.Simulator(open_loop)
+    continued.state = told.state
+    assert said(continued.step) == []
+    assert said(pickle.loads(pickle.dumps(sim)).step) == []
