@@ -10,6 +10,7 @@ void bind_surfaces(nanobind::module_& m);
 void bind_world(nanobind::module_& m);
 void bind_integrators(nanobind::module_& m);
 void bind_resolve(nanobind::module_& m);
+void bind_path(nanobind::module_& m);
 void bind_simulator(nanobind::module_& m);
 
 }  // namespace exposim

@@ -10,5 +10,6 @@ NB_MODULE(_core, m) {
   exposim::bind_world(m);
   exposim::bind_integrators(m);
   exposim::bind_resolve(m);
+  exposim::bind_path(m);
   exposim::bind_simulator(m);
 }

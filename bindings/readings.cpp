@@ -1,11 +1,11 @@
 #include "readings.hpp"
 
 #include <nanobind/eigen/dense.h>
-#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <limits>
-#include <tuple>
 #include <vector>
 
 namespace nb = nanobind;
@@ -15,6 +15,7 @@ namespace {
 
 using Eigen::Index;
 using Eigen::VectorXd;
+using RowMatrix9d = Eigen::Matrix<double, Eigen::Dynamic, 9, Eigen::RowMajor>;
 using RowMatrixX3d = Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>;
 
 /// A reader of three numbers per contact.
@@ -114,6 +115,24 @@ VectorXd recorded(const Simulator& simulator) {
   return record;
 }
 
+/// Events from a number on, a row for each: time, contact or degree of freedom, kind, velocity, force. In one array, as
+/// what a signal handler raises while one is made is lost.
+RowMatrix9d event_table(const Simulator& simulator, std::size_t first) {
+  const World& world = simulator.world();
+  const std::vector<Event>& events = simulator.events();
+  const std::size_t count = events.size() - std::min(first, events.size());
+  RowMatrix9d table(static_cast<Index>(count), 9);
+  for (std::size_t k = 0; k < count; ++k) {
+    const Event& event = events[first + k];
+    const bool contact = event.strand < world.contacts().size();
+    const double sign = contact ? side(simulator, event.strand) : 1.0;
+    const auto which = contact ? static_cast<Index>(event.strand) : world.limit(event.strand).in_v;
+    table.row(static_cast<Index>(k)) << event.t, static_cast<double>(which), static_cast<double>(event.kind),
+        sign * event.velocity.transpose(), sign * event.force.transpose();
+  }
+  return table;
+}
+
 }  // namespace
 
 void bind_readings(nb::class_<SharedSimulator>& simulator) {
@@ -154,14 +173,29 @@ void bind_readings(nb::class_<SharedSimulator>& simulator) {
       .def_prop_ro("mean_limit_forces",
                    reader([](const Simulator& simulator) { return limit_forces(simulator, true); }))
       .def_prop_ro("friction_torques", reader(&friction_torques))
-      .def_prop_ro("events", reader([](const Simulator& simulator) {
-                     std::vector<std::tuple<double, std::size_t, int, int>> events;
-                     for (const Event& event : simulator.last_step().events) {
-                       events.emplace_back(event.t, event.strand, static_cast<int>(event.from),
-                                           static_cast<int>(event.to));
-                     }
-                     return events;
-                   }))
+      .def_prop_ro("event_count", reader([](const Simulator& simulator) { return simulator.events().size(); }))
+      .def(
+          "events_from",
+          [](SharedSimulator& self, std::size_t first) {
+            return self.locked([first](const Simulator& simulator) { return event_table(simulator, first); });
+          },
+          nb::arg("first"))
+      .def_prop_rw("loose", reader([](const Simulator& simulator) {
+                     std::vector<bool> loose;
+                     for (const Hold each : simulator.holds()) loose.push_back(each == Hold::kLoose);
+                     return loose;
+                   }),
+                   [](SharedSimulator& self, const std::vector<bool>& loose) {
+                     std::vector<Hold> told;
+                     for (const bool each : loose) told.push_back(each ? Hold::kLoose : Hold::kFast);
+                     self.alone([&](Simulator& simulator) { simulator.take_holds(told); });
+                   })
+      .def_prop_ro("acceleration",
+                   [](SharedSimulator& self) {
+                     return self.alone([](Simulator& simulator) { return simulator.acceleration(); });
+                   })
+      .def("path",
+           [](SharedSimulator& self) { return self.alone([](Simulator& simulator) { return simulator.path(); }); })
       .def_prop_ro("kernel_info", reader([](const Simulator& simulator) { return simulator.last_step().kernel; }))
       .def_prop_ro("transition_info",
                    reader([](const Simulator& simulator) { return simulator.last_step().transitions; }))

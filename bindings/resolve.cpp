@@ -78,7 +78,7 @@ Resolved resolve(const Eigen::MatrixXd& Upsilon, const VectorXd& ddp_bar, const 
     result.stretch.row(i) = end.s;
     result.modes.push_back(static_cast<int>(end.mode));
   }
-  for (const Event& event : resolver.events()) {
+  for (const ModeChange& event : resolver.changes()) {
     result.events.emplace_back(event.t, event.strand, static_cast<int>(event.from), static_cast<int>(event.to));
   }
   result.info = resolver.info();

@@ -64,7 +64,8 @@ std::optional<VectorXd> numbers_of(nb::handle given) {
 }
 
 constexpr int kNotTaken = -1;  // what was given is not what a step takes: nothing was done
-constexpr int kOverflow = 1;   // a touch was left out for want of a slot
+constexpr int kDone = 0;
+constexpr int kOverflow = 1;  // a touch was left out for want of a slot
 
 /// What steps came to: how they diverged; otherwise 0, kOverflow or kNotTaken.
 using Outcome = std::variant<int, Divergence>;
@@ -95,7 +96,7 @@ bool read_target(nb::handle given, Index size, VectorXd& target) {
 }
 
 Outcome step(SharedSimulator& self, nb::handle tau, nb::handle n, std::vector<ExternalWrench> wrenches,
-             nb::handle target, nb::handle target_velocity) {
+             nb::handle target, nb::handle target_velocity, bool continues) {
   const World& world = self.simulator.world();
   const Robot& robot = world.robot();
   const std::optional<VectorXd> torques = tau.is_none() ? VectorXd::Zero(robot.nv()) : numbers_of(tau);
@@ -106,12 +107,42 @@ Outcome step(SharedSimulator& self, nb::handle tau, nb::handle n, std::vector<Ex
   Input input = make_input(world, torques, std::move(wrenches));
   if (!read_target(target, robot.nq(), input.target)) return kNotTaken;
   if (!read_target(target_velocity, robot.nv(), input.target_velocity)) return kNotTaken;
+  if (!continues) self.alone([](Simulator& simulator) { simulator.forget_events(); });
   while (true) {
     Outcome outcome =
         self.alone([&](Simulator& simulator) { return steps_between_signals(simulator, input, self.stops, left); });
     // The interpreter runs its signal handlers here: a long run can be interrupted, between two steps.
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     if (left == 0 || std::holds_alternative<Divergence>(outcome)) return outcome;
+    self.let_others_look();
+  }
+}
+
+/// What steps came to that were chosen by their error, what to go on with, and what they were.
+std::tuple<Outcome, double, Advanced> advance(SharedSimulator& self, nb::handle tau, double until,
+                                              const StepChoice& choice, double h, long most,
+                                              std::vector<ExternalWrench> wrenches, nb::handle target,
+                                              nb::handle target_velocity) {
+  const World& world = self.simulator.world();
+  const Robot& robot = world.robot();
+  Advanced advanced;
+  const std::optional<VectorXd> torques = tau.is_none() ? VectorXd::Zero(robot.nv()) : numbers_of(tau);
+  if (!torques || !takes(robot, *torques)) return {kNotTaken, h, advanced};
+  Input input = make_input(world, torques, std::move(wrenches));
+  if (!read_target(target, robot.nq(), input.target)) return {kNotTaken, h, advanced};
+  if (!read_target(target_velocity, robot.nv(), input.target_velocity)) return {kNotTaken, h, advanced};
+  constexpr long kBetweenSignals = 50;  // steps
+  while (true) {
+    const long before = advanced.steps;
+    Outcome outcome = self.alone([&](Simulator& simulator) -> Outcome {
+      if (self.stops && simulator.divergence()) return kDone;
+      const long now = std::min(kBetweenSignals, most - advanced.steps);
+      if (!simulator.advance(input, until, choice, now, h, advanced)) return *simulator.divergence();
+      return simulator.statistics().overflows > 0 ? kOverflow : kDone;
+    });
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    const bool over = advanced.steps == before || advanced.steps >= most;
+    if (over || std::holds_alternative<Divergence>(outcome)) return {std::move(outcome), h, advanced};
     self.let_others_look();
   }
 }
@@ -189,6 +220,21 @@ void bind_reports(nb::module_& m) {
       .def_ro("events", &TransitionInfo::events)
       .def_ro("limited", &TransitionInfo::limited);
 
+  nb::class_<StepChoice>(m, "StepChoice")
+      .def(
+          "__init__",
+          [](StepChoice* self, double accuracy, double smallest, double largest) {
+            new (self) StepChoice{accuracy, smallest, largest};
+          },
+          nb::arg("accuracy"), nb::arg("smallest"), nb::arg("largest"));
+
+  nb::class_<Advanced>(m, "Advanced")
+      .def_ro("steps", &Advanced::steps)
+      .def_ro("rejected", &Advanced::rejected)
+      .def_ro("smallest", &Advanced::smallest)
+      .def_ro("largest", &Advanced::largest)
+      .def_ro("error", &Advanced::error);
+
   nb::class_<PartsInfo>(m, "PartsInfo")
       .def_ro("count", &PartsInfo::count)
       .def_ro("redone", &PartsInfo::redone)
@@ -229,7 +275,13 @@ void bind_simulator(nb::module_& m) {
       .def(nb::init<std::shared_ptr<World>, std::shared_ptr<Integrator>, double, bool>(), nb::arg("world"),
            nb::arg("integrator"), nb::arg("dt"), nb::arg("stops") = false)
       .def("step", &step, nb::arg("tau").none(), nb::arg("n").none(), nb::arg("wrenches"),
-           nb::arg("target").none() = nb::none(), nb::arg("target_velocity").none() = nb::none())
+           nb::arg("target").none() = nb::none(), nb::arg("target_velocity").none() = nb::none(),
+           nb::arg("continues") = false)
+      .def("forget_events",
+           [](SharedSimulator& self) { self.alone([](Simulator& simulator) { simulator.forget_events(); }); })
+      .def("advance", &advance, nb::arg("tau").none(), nb::arg("until"), nb::arg("choice"), nb::arg("h"),
+           nb::arg("most"), nb::arg("wrenches"), nb::arg("target").none() = nb::none(),
+           nb::arg("target_velocity").none() = nb::none())
       .def("reset", &reset, nb::arg("q").none(), nb::arg("v").none())
       .def("set_state", &set_state, nb::arg("x"))
       .def(

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "exposim/event.hpp"
 #include "exposim/state.hpp"
 #include "exposim/stiff/motion.hpp"
 
@@ -14,6 +15,7 @@ struct Instant {
   std::vector<Motion> motions;      ///< of every strand
   Eigen::VectorXd lam;              ///< forces on the robot [N], three rows to a strand
   std::vector<std::size_t> active;  ///< strands that touch or are bound, ascending: the order in which they are stacked
+  std::vector<Hold> holds;          ///< of every strand, as events have told it; it affects nothing else
   double turn_rate = 0.0;           ///< angular speed of the body that turns fastest [rad/s]
   int overflows = 0;                ///< touches that found no free slot of their point, and are left out
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "exposim/joints/delays.hpp"
@@ -14,6 +15,10 @@
 namespace exposim {
 
 namespace {
+
+// Of steps that are chosen by their error: how much longer one may be than the one before, or shorter after one that
+// was not good enough; what is kept back of what the estimate allows; and how far off one is that diverged.
+constexpr double kMostGrowth = 3.0, kLeastShare = 0.1, kSafety = 0.9, kFarOff = 1e6;
 
 /// Whether no contact is stretched along its normal, beyond rounding.
 bool stretches_are_tangential(const Instant& instant) {
@@ -78,38 +83,119 @@ void Simulator::forget() {
   statistics_.overflows = now_.overflows;
   workspace_.profiler.clear();
   divergence_.reset();
+  events_.clear();
+  has_stepped_ = false;
+  input_.tau.setZero(world_->robot().nv());
+  input_.target = world_->joints().rest;
+  input_.target_velocity.setZero(world_->robot().nv());
+  input_.wrenches.clear();
 }
 
 bool Simulator::step(const Input& input, int n) {
   const bool delayed = world_->longest_delay() > 0.0;
-  if (delayed) {
-    remember_targets(*world_, input, now_.state);
-    delayed_ = input;
-  }
+  if (delayed) remember_targets(*world_, input, now_.state);
+  input_ = input;
+  last_dt_ = dt_;
   for (int i = 0; i < n; ++i) {
-    if (delayed) targets_in_force(*world_, now_.state, dt_, delayed_.target, delayed_.target_velocity);
-    integrator_->step(*world_, workspace_, now_, delayed ? delayed_ : input, dt_, step_);
+    if (delayed) targets_in_force(*world_, now_.state, dt_, input_.target, input_.target_velocity);
+    integrator_->step(*world_, workspace_, now_, input_, dt_, step_);
     if (step_.diverged) {
-      const State& led_to = step_.next.state;
-      divergence_ = Divergence{led_to.t, statistics_.steps + 1, led_to.q, led_to.v, {}};
-      divergence_->start.resize(world_->packed_size());
-      world_->pack(now_.state, divergence_->start);
+      note_divergence();
       return false;
     }
-    std::swap(step_.next.state.commands, now_.state.commands);
-    std::swap(now_, step_.next);
-
-    statistics_.steps += 1;
-    statistics_.iterations += step_.newton.iterations;
-    statistics_.max_iterations = std::max(statistics_.max_iterations, step_.newton.iterations);
-    statistics_.not_converged += step_.newton.converged ? 0 : 1;
-    statistics_.resolved += step_.transitions.resolved ? 1 : 0;
-    statistics_.limited += step_.transitions.limited ? 1 : 0;
-    statistics_.parts += step_.parts.count;
-    statistics_.overflows += now_.overflows;
+    accept();
   }
   return true;
 }
+
+bool Simulator::advance(const Input& input, double until, const StepChoice& choice, long most, double& h,
+                        Advanced& advanced) {
+  const bool delayed = world_->longest_delay() > 0.0;
+  if (delayed) remember_targets(*world_, input, now_.state);
+  input_ = input;
+  for (long taken = 0; taken < most && now_.state.t < until;) {
+    const double left = until - now_.state.t;
+    const double parts = std::ceil(left / std::clamp(h, choice.smallest, choice.largest) - 1e-6);
+    const double dt = parts > 1.0 ? left / parts : left;
+    const bool least = dt <= 1.001 * choice.smallest;
+    if (delayed) targets_in_force(*world_, now_.state, dt, input_.target, input_.target_velocity);
+    workspace_.estimates = true;
+    workspace_.error_bound = least ? std::numeric_limits<double>::infinity() : choice.accuracy;
+    integrator_->step(*world_, workspace_, now_, input_, dt, step_);
+    workspace_.estimates = false;
+    last_dt_ = dt;
+    if (step_.diverged && least) {
+      note_divergence();
+      return false;
+    }
+    // The estimates are of second order.
+    const double off = step_.diverged ? kFarOff : step_.error / choice.accuracy;
+    const double factor = std::min(kMostGrowth, kSafety / std::sqrt(off));
+    if ((step_.diverged || off > 1.0) && !least) {
+      h = dt * std::max(factor, kLeastShare);
+      ++advanced.rejected;
+      has_stepped_ = false;
+      continue;
+    }
+    if (parts <= 1.0) step_.next.state.t = until;
+    accept();
+    h = dt * factor;
+    advanced.smallest = advanced.steps == 0 ? dt : std::min(advanced.smallest, dt);
+    advanced.largest = std::max(advanced.largest, dt);
+    advanced.error += step_.error;
+    ++advanced.steps;
+    ++taken;
+  }
+  return true;
+}
+
+void Simulator::note_divergence() {
+  has_stepped_ = false;
+  const State& led_to = step_.next.state;
+  divergence_ = Divergence{led_to.t, statistics_.steps + 1, led_to.q, led_to.v, {}};
+  divergence_->start.resize(world_->packed_size());
+  world_->pack(now_.state, divergence_->start);
+}
+
+void Simulator::accept() {
+  has_stepped_ = true;
+  std::swap(step_.next.state.commands, now_.state.commands);
+  std::swap(now_, step_.next);
+  for (const Event& event : step_.events) {
+    events_.push_back(event);
+    events_.back().t = std::min(step_.next.state.t + event.t, now_.state.t);
+  }
+
+  statistics_.steps += 1;
+  statistics_.iterations += step_.newton.iterations;
+  statistics_.max_iterations = std::max(statistics_.max_iterations, step_.newton.iterations);
+  statistics_.not_converged += step_.newton.converged ? 0 : 1;
+  statistics_.resolved += step_.transitions.resolved ? 1 : 0;
+  statistics_.limited += step_.transitions.limited ? 1 : 0;
+  statistics_.parts += step_.parts.count;
+  statistics_.overflows += now_.overflows;
+}
+
+void Simulator::take_holds(const std::vector<Hold>& told) {
+  for (std::size_t i = 0; i < std::min(told.size(), now_.holds.size()); ++i) {
+    if (now_.state.memory[i].mode == Mode::kIdle && told[i] != Hold::kNone) now_.holds[i] = told[i];
+  }
+}
+
+std::shared_ptr<Path> Simulator::path() {
+  if (!has_stepped_) return nullptr;
+  auto path = std::make_shared<Path>(world_, input_, step_.next, now_);
+  const Profiler profiler = workspace_.profiler;
+  workspace_.path = path.get();
+  Step again;
+  integrator_->step(*world_, workspace_, step_.next, input_, last_dt_, again);
+  workspace_.path = nullptr;
+  workspace_.profiler = profiler;
+  path->complete();
+  return path;
+}
+
+Eigen::VectorXd Simulator::acceleration() { return exposim::acceleration(*world_, workspace_, now_, input_); }
 
 StiffSystem Simulator::stiff_system(const Input& input) {
   StrandList strands;

@@ -6,6 +6,7 @@
 
 #include "exposim/expo/system.hpp"
 #include "exposim/integrators/integrator.hpp"
+#include "exposim/path.hpp"
 
 namespace exposim {
 
@@ -29,6 +30,19 @@ struct StepStatistics {
   long overflows = 0;  ///< touches left out for want of a slot
 };
 
+/// How long steps may be that are chosen by their error.
+struct StepChoice {
+  double accuracy;           ///< of a step [m, rad, m/s, rad/s]
+  double smallest, largest;  ///< [s]; the smallest are taken whatever their error
+};
+
+/// Of steps that were chosen by their error.
+struct Advanced {
+  long steps = 0, rejected = 0;
+  double smallest = 0.0, largest = 0.0;  ///< of those taken [s]
+  double error = 0.0;                    ///< sum of their estimates
+};
+
 /// A world at an instant, moved by one integrator at one step.
 class Simulator {
  public:
@@ -45,8 +59,27 @@ class Simulator {
   /// @return false if x is not a state of this world, or that would not be one.
   bool plus(const Eigen::VectorXd& x, const Eigen::VectorXd& dx, Eigen::VectorXd& moved);
 
+  /// Forgets the events up to now.
+  void forget_events() { events_.clear(); }
+  /// All events since then; their times are those of the states.
+  const std::vector<Event>& events() const { return events_; }
+  /// What has been told of every strand, and that of another simulator in the same state: of those without a force.
+  const std::vector<Hold>& holds() const { return now_.holds; }
+  void take_holds(const std::vector<Hold>& told);
+  /// The inside of the last step, for which it is taken once more; null if none was taken since a reset.
+  std::shared_ptr<Path> path();
+  /// v̇ now, with the input of the last step.
+  Eigen::VectorXd acceleration();
+
   /// Takes up to n steps with the input held. @return false if a step diverged: the state is then the last good one.
   bool step(const Input& input, int n);
+
+  /// Takes steps that are chosen by their error, with the input held, until a time is reached exactly.
+  /// @param h what to begin with, and then to go on with [s].
+  /// @param most steps.
+  /// @param advanced to which they are added.
+  /// @return false if a step diverged however small it was.
+  bool advance(const Input& input, double until, const StepChoice& choice, long most, double& h, Advanced& advanced);
 
   /// λ(t) at the given times from now that the frozen linear contact dynamics foresee (eq:contact_forces), not
   /// projected: one row per time, three columns per contact, zero where inactive.
@@ -69,6 +102,9 @@ class Simulator {
 
  private:
   void forget();
+  /// What the step just taken led to is now.
+  void accept();
+  void note_divergence();
   /// Unpacks and evaluates a state beside the present one. @return false if it is not one of this world.
   bool evaluate_given(const Eigen::Ref<const Eigen::VectorXd>& x);
 
@@ -80,7 +116,10 @@ class Simulator {
   Instant now_;
   Instant given_;  // that is to take its place, once it is known to be good
   Step step_;
-  Input delayed_;  // with targets that are in force
+  Input input_;  // of the last step, with targets that are in force
+  double last_dt_ = 0.0;
+  bool has_stepped_ = false;  // from what is now in step_.next
+  std::vector<Event> events_;
   StepStatistics statistics_;
   std::optional<Divergence> divergence_;
 };

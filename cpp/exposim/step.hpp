@@ -35,13 +35,16 @@ struct PartsInfo {
 /// What a step leads to, and what it found on the way.
 struct Step {
   Instant next;
-  bool diverged = false;  ///< next.state has q and v that are not finite, or absurd, and nothing else
+  double error = 0.0;      ///< by which it is off, where the workspace asks for an estimate [m, rad, m/s, rad/s]
+  bool abandoned = false;  ///< it was seen to be off by more than the workspace allows; there is nothing but the error
+  bool diverged = false;   ///< next.state has q and v that are not finite, or absurd, and nothing else
   /// Stiff forces that moved v and q [N], three rows to a strand: their averages and double averages over the step,
   /// after projection. A scheme that holds the force constant has both the same. A contact that came and went without a
   /// slot of its point has no row.
   Eigen::VectorXd lam, lam2;
-  Motors motors;  ///< on average over the step
-  std::vector<Event> events;
+  Motors motors;                    ///< on average over the step
+  std::vector<ModeChange> changes;  ///< that the scheme followed
+  std::vector<Event> events;        ///< in the order of time
   KernelInfo kernel;
   NewtonInfo newton;
   TransitionInfo transitions;
@@ -49,10 +52,13 @@ struct Step {
 
   /// Nothing found, no forces.
   void clear(std::size_t strands) {
+    error = 0.0;
+    abandoned = false;
     diverged = false;
     lam.setZero(3 * static_cast<Eigen::Index>(strands));
     lam2.setZero(lam.size());
     motors.clear(motors.torque.size());
+    changes.clear();
     events.clear();
     kernel = {};
     newton = {};

@@ -104,10 +104,15 @@ constexpr double kOtherSide = -0.9;
 
 /// Points of an edge between those that touch a shape, the first and the last, from which on it lies flat on the edge.
 constexpr int kFlatOnEdge = 4;
+/// What a step is off by, in terms of what it can tell: velocities by which the bias within it changes, by which robot
+/// and contact space differ at its end, the mean of the two, what its micro-steps are off by, and what
+/// fitted inertia has done.
+constexpr double kErrorOfBias = 0.1, kErrorOfMismatch = 5.0, kErrorOfBoth = 5.0, kErrorOfMicroSteps = 4.0,
+                 kErrorOfFitting = 0.1;
+/// Nodes of the path through a step are at most so far apart [s], and their accelerations so exact [m/s²].
+constexpr double kNodesApart = 1e-4, kNodeTolerance = 1e-3;
 /// Points of an edge that are as close to a shape as the closest, but for this [m], lie on it as that does.
 constexpr double kEvenOnEdge = 1e-4;
-/// Acceleration towards an edge [m/s²] with which it is foreseen whether a shape will lie on it flat.
-constexpr double kLikelyAcceleration = 30.0;
 /// Steps by which the place where an edge is closest to a shape is looked for, and how exactly it is [m].
 constexpr int kMostLooks = 60;
 constexpr double kClosest = 1e-13;

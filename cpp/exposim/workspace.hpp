@@ -10,6 +10,8 @@
 
 namespace exposim {
 
+class Path;
+
 /// Memory of a scheme that it need not allocate in every step.
 struct Scratch {
   virtual ~Scratch() = default;
@@ -24,6 +26,9 @@ struct Workspace {
   DofForces dof_forces;              ///< of the last acceleration()
   std::unique_ptr<Scratch> scratch;  ///< of the scheme that the workspace was made for
   Profiler profiler;
+  bool estimates = false;    ///< whether the errors of steps are estimated
+  double error_bound = 0.0;  ///< steps that are seen to be off by more are abandoned
+  Path* path = nullptr;      ///< of one who looks at the inside of a step
 };
 
 }  // namespace exposim

@@ -116,13 +116,11 @@ void take_slots(const World& world, const RobotData& data, Instant& instant) {
   }
   if (world.edges().empty()) return;
   for (const int k : world.carried()) {
-    for_each_guest(
-        world, data, k, 0.0, [](const Motion&) { return 0.0; },
-        [&](std::size_t point, const Motion& motion) {
-          if (!touches(motion)) return;
-          if (!world.is_closest(point)) leave_closest(world, data, point, k, instant);
-          if (!has_slot(world, instant.state, point, k)) take_slot(world, point, k, motion, instant);
-        });
+    for_each_guest(world, data, k, 0.0, [&](std::size_t point, const Motion& motion) {
+      if (!touches(motion)) return;
+      if (!world.is_closest(point)) leave_closest(world, data, point, k, instant);
+      if (!has_slot(world, instant.state, point, k)) take_slot(world, point, k, motion, instant);
+    });
   }
 }
 
@@ -135,6 +133,12 @@ void apply_laws(const World& world, const RobotData& data, Instant& instant) {
     if (world.changes_hands(i) && !memory.active()) memory = Memory{};
   }
   take_slots(world, data, instant);
+}
+
+/// As if nothing had been told of it.
+void start_telling(const World& world, Instant& instant) {
+  instant.holds.resize(world.strands());
+  for (std::size_t i = 0; i < world.strands(); ++i) instant.holds[i] = hold_in(instant.state.memory[i].mode);
 }
 
 }  // namespace
@@ -179,7 +183,7 @@ Motion contact_motion(const World& world, const RobotData& data, std::size_t poi
   motion.arm = -shape.radius * motion.n;
   motion.p = centre.position + motion.arm;
   motion.dp = motion.dc + omega.cross(motion.arm);
-  if (slides) slide_along(data, world.edge_of(point), shape.position, motion);
+  if (slides) slide_along(data, world.edge_of(point), shape.position, omega, motion);
   return motion;
 }
 
@@ -209,6 +213,7 @@ void evaluate(const World& world, RobotData& data, Instant& instant) {
   }
   take_slots(world, data, instant);
   update_forces(world, instant);
+  start_telling(world, instant);
 }
 
 void start(const World& world, RobotData& data, const Eigen::VectorXd& q, const Eigen::VectorXd& v, Instant& instant) {
@@ -233,6 +238,7 @@ void start(const World& world, RobotData& data, const Eigen::VectorXd& q, const 
   }
   apply_laws(world, data, instant);
   update_forces(world, instant);
+  start_telling(world, instant);
 }
 
 void commit(const World& world, RobotData& data, const Instant& before, const std::vector<Followed>* followed,

@@ -1,5 +1,6 @@
 #include "exposim/contact/guests.hpp"
 
+#include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
 
@@ -52,26 +53,29 @@ Vector3d closest_on_edge(const World& world, const RobotData& data, const Edge& 
   return edge.start + at * edge.direction;
 }
 
-void slide_along(const RobotData& data, const Edge& edge, const Vector3d& place, Motion& motion) {
+void slide_along(const RobotData& data, const Edge& edge, const Vector3d& place, const Vector3d& omega,
+                 Motion& motion) {
   const Vector3d along = rotation(data, edge.joint) * edge.direction, bend = motion.curvature * along;
   const double bending = along.dot(bend);
   motion.slides = true;
   motion.place = place;
   motion.sliding.setZero();
+  motion.swing.setZero();
   if (!motion.curved || !(bending > thresholds::kFlat)) return;
-  motion.sliding = -bend.dot(motion.dc) / bending * edge.direction;
+  const double swing = motion.n.dot(omega.cross(along));
+  motion.sliding = -(bend.dot(motion.dc) + swing) / bending * edge.direction;
+  motion.swing = -swing / bending * bend;
   motion.curvature -= bend * bend.transpose() / bending;
 }
 
 EdgePoints lying_on_edge(const World& world, const RobotData& data, const Edge& edge, int surface,
-                         const Vector3d& closest, double reach) {
+                         const Motion& closest) {
   const Ball& ball = world.bounds(surface);
   const SeenEdge seen(data, edge, world.joint_of(surface));
-  const double at = edge.direction.dot(closest - edge.start) / edge.spacing;
-  const auto lies = [&](int i) {
-    return world.surface(surface).distance(seen.at(i * edge.spacing)) <= reach + edge.radius;
-  };
-  const int far = static_cast<int>(std::min(2.0 * (ball.radius + reach + edge.radius) / edge.spacing, 1e6)) + 1;
+  const double at = edge.direction.dot(closest.place - edge.start) / edge.spacing;
+  const double reach = closest.phi + edge.radius + thresholds::kEvenOnEdge;
+  const auto lies = [&](int i) { return world.surface(surface).distance(seen.at(i * edge.spacing)) <= reach; };
+  const int far = static_cast<int>(2.0 * (ball.radius + std::abs(reach)) / edge.spacing) + 1;
   const auto bounded = [&](int i) { return edge.is_endless() ? i : std::clamp(i, 0, edge.count - 1); };
   // Those that lie on it are neighbours.
   const auto furthest = [&](int from, int way) {

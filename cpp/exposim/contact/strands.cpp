@@ -32,6 +32,7 @@ void turn_with_carrier(Strand& strand, double h) {
   const Matrix3d turn = Eigen::AngleAxisd(angle, motion.spin.normalized()).toRotationMatrix();
   for (Vector3d* const each : {&motion.n, &motion.dp, &motion.dc, &motion.arm, &strand.memory.s}) *each = turn * *each;
   motion.curvature = turn * motion.curvature * turn.transpose();
+  if (motion.slides) motion.swing = turn * motion.swing;
   motion.carrier = turn * motion.carrier;
   motion.p = centre + motion.arm;
 }
@@ -55,11 +56,8 @@ void StrandList::gather(const World& world, RobotData& data, const Instant& inst
   if (!world.edges().empty()) {
     update_kinematics(data, state.q, state.v);
     for (const int k : world.carried()) {
-      const auto closing = [&](const Motion& motion) {
-        return std::max(0.0, -dt * (motion.n.dot(motion.dp) - 0.5 * dt * thresholds::kLikelyAcceleration));
-      };
       const double reach = dt * (fastest_point(world, data, k) + 0.5 * dt * max_acceleration);
-      for_each_guest(world, data, k, reach, closing, [&](std::size_t point, const Motion& motion) {
+      for_each_guest(world, data, k, reach, [&](std::size_t point, const Motion& motion) {
         if (may_close(motion) && !has_slot(world, state, point, k)) {
           add_open(world, Strand::kNone, point, k, motion);
         }
@@ -98,7 +96,7 @@ double StrandList::turn_ahead(const World& world, double h) {
     Vector3d n;
     if (motion.slides) {
       strand.position += h * motion.sliding;
-      n = (motion.n + h * (motion.curvature * motion.dc)).normalized();
+      n = (motion.n + h * normal_rate(motion)).normalized();
     } else if (motion.carried) {
       n = motion.carrier * surface.query(motion.in_carrier + h * (motion.carrier.transpose() * motion.dc)).n;
     } else {

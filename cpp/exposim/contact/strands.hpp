@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,10 @@ class StrandList {
   void keep(std::size_t count) { strands_.resize(count); }
 
   const std::vector<Strand>& all() const { return strands_; }
+  /// Whether any is without a hold.
+  bool slips() const {
+    return std::any_of(strands_.begin(), strands_.end(), [](const Strand& each) { return each.memory.slipping(); });
+  }
   /// How many of them touch or are bound.
   std::size_t active() const { return active_; }
 

@@ -52,12 +52,18 @@ void Agreement::aim_at(const Resolver& resolver, std::size_t strands) {
 
 void Agreement::restore(const World& world, RobotData& data, const StiffSystem& system, const StrandList& strands,
                         double largest, double dt, State& next) {
+  mismatch_ = 0.0;
   if (targets_.empty()) return;
   for (int attempt = 0; attempt < thresholds::kMostAgreements; ++attempt) {
     const double share = attempt == 0 ? std::clamp(thresholds::kDisagreementRate * dt, thresholds::kDisagreement,
                                                    thresholds::kDisagreementLeft)
                                       : thresholds::kDisagreementLeft;
     const double read = compare(world, data, system, strands, dt, next);
+    if (attempt == 0) {
+      for (const Difference& each : differences_) {
+        if (each.feels != Feels::kNothing) mismatch_ = std::max(mismatch_, each.dp.norm());
+      }
+    }
     if (!(read > share * largest)) return;
 
     blocks_.begin(system, system.blocks().size());

@@ -30,6 +30,9 @@ class Agreement {
   void restore(const World& world, RobotData& data, const StiffSystem& system, const StrandList& strands,
                double largest, double dt, State& next);
 
+  /// Largest velocity by which robot and contact space differed before [m/s].
+  double mismatch() const { return mismatch_; }
+
  private:
   enum class Feels : unsigned char { kNothing, kNormal, kAll };
   /// How far a strand is off, in position and velocity, as far as it feels that: a slipping one along its normal, an
@@ -58,6 +61,7 @@ class Agreement {
   /// L⁻¹Jᵀα for the differences in position or velocity.
   void push(const StiffSystem& system, Eigen::Vector3d Difference::* of, Eigen::Ref<Eigen::VectorXd> dv);
 
+  double mismatch_ = 0.0;
   std::vector<Target> targets_;
   std::vector<Difference> differences_;
   Eigen::MatrixX2d moved_;  // of the blocks, by the forces that acted

@@ -319,6 +319,14 @@ bool JointTerms::settle_friction(Track& track, double v_next) const {
   return true;
 }
 
+double JointTerms::most_fitted(const Eigen::VectorXd& v_next) const {
+  double most = 0.0;
+  for (const Track& track : tracks_) {
+    if (track.X > 0.0) most = std::max(most, std::abs(v_next(track.dof) - track.v) * track.X / (track.I + track.X));
+  }
+  return most;
+}
+
 void JointTerms::end(Motors& motors, State& next) const {
   motors.torque = tau_;
   motors.at_bound = at_bound_;

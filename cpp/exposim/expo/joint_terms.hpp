@@ -53,6 +53,8 @@ class JointTerms {
   /// @return whether some are taken for something else now, so that the step is to be taken again.
   /// @param round how often that has happened in this step.
   bool settle(const Eigen::VectorXd& v_next, int round);
+  /// Largest change of velocity that the inertia of servos, dampers and friction has a share in, times that share.
+  double most_fitted(const Eigen::VectorXd& v_next) const;
   /// What the step leaves behind, for the v_next given to settle().
   void end(Motors& motors, State& next) const;
 

@@ -31,6 +31,12 @@ void ResolvedContacts::assign_slots(const World& world, const StrandList& strand
   }
 }
 
+std::size_t ResolvedContacts::passed_through(const World& world, const Strand& strand, const State& next) {
+  if (strand.point == Strand::kNone) return Strand::kNone;  // a drive
+  const std::size_t slot = free_slot(world, next, strand.point, strand.memory.surface);
+  return slot < world.slots(strand.point, strand.memory.surface).second ? slot : Strand::kNone;
+}
+
 void ResolvedContacts::take(const World& world, const StrandList& strands, const Resolver& resolver, Step& step) {
   assign_slots(world, strands, resolver, step.next.state);
   followed_.assign(step.next.state.memory.size(), Followed{});
@@ -41,9 +47,12 @@ void ResolvedContacts::take(const World& world, const StrandList& strands, const
     step.lam.segment<3>(first) += resolver.lam_bar(k);
     step.lam2.segment<3>(first) += resolver.lam_bar2(k);
   }
-  for (const Event& event : resolver.events()) {
-    const std::size_t slot = slots_[event.strand];
-    if (slot != Strand::kNone) step.events.push_back({event.t, slot, event.from, event.to});
+  for (const ModeChange& change : resolver.changes()) {
+    std::size_t& slot = slots_[change.strand];
+    if (slot == Strand::kNone) slot = passed_through(world, strands.all()[change.strand], step.next.state);
+    if (slot == Strand::kNone) continue;
+    step.changes.push_back(change);
+    step.changes.back().strand = slot;
   }
 }
 

@@ -53,10 +53,10 @@ double closing(const Phase& phase, const Vector3d& dp_end, double h) {
 }
 
 /// Keeps the order of events at the same time, and allocates nothing.
-void sort_by_time(std::vector<Event>& events) {
-  const auto earlier = [](const Event& a, const Event& b) { return a.t < b.t; };
-  for (auto each = events.begin(); each != events.end(); ++each) {
-    std::rotate(std::upper_bound(events.begin(), each, *each, earlier), each, each + 1);
+void sort_by_time(std::vector<ModeChange>& changes) {
+  const auto earlier = [](const ModeChange& a, const ModeChange& b) { return a.t < b.t; };
+  for (auto each = changes.begin(); each != changes.end(); ++each) {
+    std::rotate(std::upper_bound(changes.begin(), each, *each, earlier), each, each + 1);
   }
 }
 
@@ -65,9 +65,8 @@ void sort_by_time(std::vector<Event>& events) {
 void Resolver::resolve(const StiffSystem& system, const StrandList& strands, double dt, const MicroSteps& how) {
   start(system, strands, kGamma * std::ldexp(dt / how.least, -thresholds::kRungsToJam));
   info_ = {};
-  unchanged_ = std::none_of(strands.all().begin(), strands.all().end(), [](const Strand& strand) {
-    return strand.memory.slipping();  // even if it begins to hold at once: the closed form does not know
-  });
+  error_ = 0.0;
+  unchanged_ = !strands.slips();  // even if it begins to hold at once: the closed form does not know
   for (std::size_t group = 0; group < system.groups(); ++group) {
     blocks_of_group_.clear();
     for (std::size_t b = 0; b < system.blocks().size(); ++b) {
@@ -82,7 +81,7 @@ void Resolver::resolve(const StiffSystem& system, const StrandList& strands, dou
     attached_for_ = modes_attached_for_ = -1.0;
     follow(dt, how);
   }
-  if (system.groups() > 1) sort_by_time(events_);
+  if (system.groups() > 1) sort_by_time(changes_);
   info_.resolved = !unchanged_;
   for (Track& track : tracks_) {
     // All forces on the way were in the cone, and so are their averages, but for what implicit stages and rounding add.
@@ -104,7 +103,7 @@ void Resolver::follow(double dt, const MicroSteps& how) {
       continue;
     }
     attempt(h);
-    const double off = how.tolerance < kNoMargin ? error(h) / how.tolerance : 0.0;
+    const double off = how.tolerance < kNoMargin ? error_of(h) / how.tolerance : 0.0;
     if (off > 1.0 && rung < thresholds::kMostRungs) {
       rung = std::min(thresholds::kMostRungs, rung + rungs_down(off));
       continue;
@@ -114,7 +113,11 @@ void Resolver::follow(double dt, const MicroSteps& how) {
     const bool event = until < (1.0 - 1e-9) * h;
     if (event) until = cut(until, shortest, how.cuts);
     const double taken = !event || until > shortest ? until : 0.0;
-    if (taken > 0.0) accept(taken);
+    if (taken > 0.0) {
+      accept(taken);
+      const double share = taken / h;
+      error_ += off * how.tolerance * share * share * share;  // of one that an event ends
+    }
     left -= taken;
     if (update_modes(event, dt - left)) {
       attached_for_ = -1.0;
@@ -132,7 +135,7 @@ double Resolver::micro_step(double left, double longest) const {
   return std::abs(h - attached_for_) < 1e-9 * h ? attached_for_ : h;  // but for rounding it is the one before
 }
 
-double Resolver::error(double h) {
+double Resolver::error_of(double h) {
   blocks_.clear_forces();
   for (const Track* const each : group_) {
     const Track& track = *each;
@@ -150,8 +153,9 @@ double Resolver::error(double h) {
 
 void Resolver::start(const StiffSystem& system, const StrandList& strands, double stage) {
   tracks_.resize(strands.all().size());
-  events_.clear();
-  events_.reserve(4 * static_cast<std::size_t>(most_events(tracks_.size())));
+  if (courses_) courses_->assign(tracks_.size(), ForceCourse{});
+  changes_.clear();
+  changes_.reserve(4 * static_cast<std::size_t>(most_events(tracks_.size())));
   for (std::size_t k = 0; k < tracks_.size(); ++k) {
     const Strand& strand = strands.all()[k];
     Track& track = tracks_[k];
@@ -174,6 +178,7 @@ void Resolver::start(const StiffSystem& system, const StrandList& strands, doubl
     phase.stage = stage;
     phase.compliance = system.response(*track.row, *track.row, phase.n);
     track.law->begin(phase);
+    if (courses_) (*courses_)[k].begin(phase.lam);
   }
 }
 
@@ -318,12 +323,19 @@ bool Resolver::update_modes(bool at_event, double t) {
   for (Track* const each : group_) {
     Track& track = *each;
     const Mode before = track.phase.mode;
+    const Vector3d velocity = track.phase.dp;
     changed |= track.law->update(track.phase, at_event && track.due);
     track.due = false;
+    if (courses_) {
+      ForceCourse& course = (*courses_)[static_cast<std::size_t>(each - tracks_.data())];
+      if (track.phase.mode != before && t > course.t.back()) course.add(t, track.lam2);
+      course.add(t, track.phase.lam);
+    }
     if (track.phase.mode == before) continue;
     track.phase.most.fill(0.0);
     modes_attached_for_ = -1.0;
-    events_.push_back({t, static_cast<std::size_t>(each - tracks_.data()), before, track.phase.mode});
+    changes_.push_back(
+        {t, static_cast<std::size_t>(each - tracks_.data()), before, track.phase.mode, velocity, track.phase.lam});
   }
   return changed;
 }

@@ -7,6 +7,7 @@
 #include "exposim/event.hpp"
 #include "exposim/expo/sprung_blocks.hpp"
 #include "exposim/expo/system.hpp"
+#include "exposim/force_course.hpp"
 #include "exposim/step.hpp"
 
 namespace exposim {
@@ -30,6 +31,8 @@ class Resolver {
     double tolerance;  ///< error of a velocity in one of them [m/s]
     int cuts;          ///< of one that ends at an event, after the first
   };
+  /// Lets the forces of all strands be noted on the way, one course to each; null: not any more.
+  void watch(std::vector<ForceCourse>* courses) { courses_ = courses; }
   void resolve(const StiffSystem& system, const StrandList& strands, double dt, const MicroSteps& how);
 
   // Of the strands, in their order:
@@ -40,9 +43,11 @@ class Resolver {
   const Eigen::Vector3d& moved(std::size_t k) const { return tracks_[k].moved; }
   const Eigen::Vector3d& velocity(std::size_t k) const { return tracks_[k].phase.dp; }
 
+  /// Of the velocities at the end, by what each micro-step adds to it [m/s].
+  double error() const { return error_; }
   const TransitionInfo& info() const { return info_; }
   /// Changes of mode, in the order of time; `strand` counts the strands given.
-  const std::vector<Event>& events() const { return events_; }
+  const std::vector<ModeChange>& changes() const { return changes_; }
   /// Whether all strands stayed what they were, open or holding: then the closed form is exact.
   bool unchanged() const { return unchanged_; }
 
@@ -73,7 +78,7 @@ class Resolver {
   /// What is left of the step in parts that are no longer than this.
   double micro_step(double left, double longest) const;
   /// Error of the velocities at the end of the micro-step just tried, with what is stiff damped out [m/s].
-  double error(double h);
+  double error_of(double h);
   /// Tries a micro-step of h from where all tracks are.
   void attempt(double h);
   void attach_springs(double h);
@@ -96,8 +101,10 @@ class Resolver {
   bool update_modes(bool at_event, double t);
 
   std::vector<Track> tracks_;
-  std::vector<Event> events_;
+  std::vector<ForceCourse>* courses_ = nullptr;
+  std::vector<ModeChange> changes_;
   TransitionInfo info_;
+  double error_ = 0.0;
   bool unchanged_ = true;
   // h of what is attached below; negative if since then linear terms have changed, or modes.
   double attached_for_ = -1.0, modes_attached_for_ = -1.0;

@@ -222,11 +222,12 @@ void StiffSystem::update_free_accelerations(const RobotData& data, const StrandL
       row.ddp_bar += angular_drift(data, block.a) - angular_drift(data, block.b);
     }
     if (!motion.curved) continue;
-    const Vector3d dn = motion.curvature * motion.dc;
+    const Vector3d dn = normal_rate(motion);
     row.ddp_bar += motion.dc.dot(dn) * motion.n;  // φ̈ beyond n·p̈
-    if (motion.arm.isZero()) continue;
-    const Vector3d darm = -motion.arm.norm() * dn;
+    if (motion.arm.isZero() && !motion.slides) continue;
     const Vector3d omega = angular_velocity(data, block.a) - angular_velocity(data, block.b);
+    if (motion.slides) row.ddp_bar += omega.cross(rotation(data, block.a) * motion.sliding);  // further along the edge
+    const Vector3d darm = -motion.arm.norm() * dn;
     row.ddp_bar += tangent(omega.cross(darm), motion.n);  // spinning about n, the foot meets it turned
   }
 }

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <Eigen/Geometry>
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "exposim/contact/strands.hpp"
@@ -122,6 +123,16 @@ class StiffSystem {
   /// G_i of a strand, 3 × its block's size, in the left columns.
   Eigen::Matrix<double, 3, 6> G(const Row& row) const;
 
+  /// The lowest K/m of an active strand by itself [1/s²]; infinite if none has a spring.
+  double slowest_square() const {
+    double lowest = std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k < active_; ++k) {
+      const Block& block = blocks_[rows_[k].block];
+      const auto inverse_mass = Upsilon_block_.diagonal().segment(block.first, std::min<Eigen::Index>(block.size, 3));
+      if (rows_[k].K_max > 0.0) lowest = std::min(lowest, rows_[k].K_max * inverse_mass.mean());
+    }
+    return lowest;
+  }
   /// Force of a holding strand after h, if no stiff force acted until then.
   Eigen::Vector3d force_ahead(const Row& row, double h) const {
     const Eigen::Vector3d delta_dp = row.delta_dp + h * row.ddp_bar;

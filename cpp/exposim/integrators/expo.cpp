@@ -6,13 +6,16 @@
 #include "exposim/expo/agreement.hpp"
 #include "exposim/expo/averages.hpp"
 #include "exposim/expo/detect.hpp"
+#include "exposim/expo/error_estimate.hpp"
 #include "exposim/expo/joint_terms.hpp"
 #include "exposim/expo/look_ahead.hpp"
+#include "exposim/expo/path_piece.hpp"
 #include "exposim/expo/resolved_contacts.hpp"
 #include "exposim/expo/resolver.hpp"
 #include "exposim/expo/robot_update.hpp"
 #include "exposim/expo/system.hpp"
 #include "exposim/integrators/step_control.hpp"
+#include "exposim/path.hpp"
 #include "exposim/robot/kinematics.hpp"
 #include "exposim/robot/mass_matrix.hpp"
 
@@ -41,6 +44,7 @@ struct ExpoScratch final : Scratch {
   std::size_t near = 0;           // strands that touch or may
   std::vector<Vector3d> ddp_bar;  // as it was at first
   double off = 0.0;               // by which it has changed since [m/s²]
+  ErrorEstimate estimate;
 };
 
 namespace {
@@ -70,18 +74,13 @@ void compare_free_accelerations(ExpoScratch& scratch) {
 
 /// Whether a step in which contacts were followed led so far from its foreseen way that what turns feels it.
 bool went_elsewhere(const Instant& now, const ExpoScratch& scratch, double dt) {
-  const std::vector<Event>& events = scratch.resolver.events();
-  const bool at_limit = std::any_of(events.begin(), events.end(), [&](const Event& event) {
-    return scratch.strands.all()[event.strand].rows == Rows::kCoordinate;
+  const std::vector<ModeChange>& changes = scratch.resolver.changes();
+  const bool at_limit = std::any_of(changes.begin(), changes.end(), [&](const ModeChange& change) {
+    return scratch.strands.all()[change.strand].rows == Rows::kCoordinate;
   });
   const double off = (scratch.update.way() - scratch.way).cwiseAbs().maxCoeff() / dt;
   return std::max(now.turn_rate, scratch.turn_rate) * off >
          (at_limit ? thresholds::kUnforeseenAtLimit : thresholds::kUnforeseen);
-}
-
-bool slips(const StrandList& strands) {
-  return std::any_of(strands.all().begin(), strands.all().end(),
-                     [](const Strand& strand) { return strand.memory.slipping(); });
 }
 
 /// The averages of the closed form, which nothing cuts.
@@ -113,7 +112,7 @@ void Expo::step(const World& world, Workspace& workspace, const Instant& now, co
     take_part(world, workspace, from, input, h, part);
   };
   scratch_of(workspace).parted.drive(TurnLimit(options_.max_turn), thresholds::kMostParts, now, dt, take, step);
-  step.next.state.t = time_after(now.state.t, dt);
+  if (!step.abandoned) step.next.state.t = time_after(now.state.t, dt);
 }
 
 void Expo::take_part(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
@@ -122,7 +121,7 @@ void Expo::take_part(const World& world, Workspace& workspace, const Instant& no
   take_once(world, workspace, now, input, dt, options_.max_acceleration, step);
   const double more = thresholds::kMoreAcceleration * options_.max_acceleration;
   for (const double max_acceleration : {more, thresholds::kAnyAcceleration}) {
-    if (step.diverged || !missed_landing(world, strands, now, step.next, dt)) break;
+    if (step.diverged || step.abandoned || !missed_landing(world, strands, now, step.next, dt)) break;
     const int redone = step.parts.redone + 1;
     take_once(world, workspace, now, input, dt, max_acceleration, step);
     step.parts.redone += redone;
@@ -144,14 +143,24 @@ void Expo::take_once(const World& world, Workspace& workspace, const Instant& no
   int again = 0;
   for (;; ++again) {
     changing = move(world, workspace, now, input, dt, step);
+    if (step.abandoned) return;
     if (!scratch.joints.settle(step.next.state.v, again)) break;
   }
   step.parts.redone = again;
   const double turn_rate = std::max(now.turn_rate, scratch.turn_rate);
   finish(world, workspace, now, changing ? &scratch.contacts.followed() : nullptr, dt, step);
+  if (workspace.path && !step.diverged) {
+    workspace.path->add(path_piece(workspace.robot, scratch.system, scratch.strands,
+                                   changing ? scratch.contacts.slots() : std::vector<std::size_t>{}, now, dt, step),
+                        now);
+  }
   step.motors.clear(world.robot().nv());
   if (!step.diverged) scratch.joints.end(step.motors, step.next.state);
   step.parts.turn = std::max(normals_turn, dt * std::max(turn_rate, step.diverged ? 0.0 : step.next.turn_rate));
+  if (workspace.estimates && !step.diverged) {
+    step.error = scratch.estimate.value(scratch.system, step.parts.turn, scratch.agreement.mismatch(), changing,
+                                        scratch.resolver.error(), scratch.joints.most_fitted(step.next.state.v), dt);
+  }
   if (!step.diverged) {
     step.parts.turn = std::max(step.parts.turn, turn_of_normals(world, workspace.robot, scratch.strands));
   }
@@ -172,9 +181,15 @@ bool Expo::move(const World& world, Workspace& workspace, const Instant& now, co
     update_terms_for(workspace, state, input, dt);
   }
   scratch.off = 0.0;
+  scratch.estimate.begin(world, workspace.estimates);
   // What slips from the start, or is about to, is followed in any case: the closed form has nothing to say of it.
   bool& changing = scratch.changing;
-  changing = options_.order == 2 ? look_ahead(world, workspace, state, input, dt) : slips(scratch.strands);
+  changing = options_.order == 2 ? look_ahead(world, workspace, state, input, dt) : scratch.strands.slips();
+  if (workspace.estimates) {
+    step.error = scratch.estimate.at_least(system, now.turn_rate, dt);
+    step.abandoned = step.error > workspace.error_bound;
+    if (step.abandoned) return false;
+  }
   bool averaged = !changing;  // with the present terms, for which the look ahead found all to hold
   if (averaged) {
     const Profiler::Scope scope(workspace.profiler, Stage::kKernel);
@@ -253,6 +268,7 @@ void Expo::take_middle_of_way(const World& world, Workspace& workspace, const St
   RobotData& robot = workspace.robot;
   scratch.v_middle = scratch.way / dt;  // at half the time it would be that before an impact, or that after it
   remember_free_accelerations(scratch);
+  scratch.estimate.note_bias(robot, system);
   const bool elsewhere =
       scratch.changing && (0.5 * scratch.way - scratch.dq).cwiseAbs().maxCoeff() > thresholds::kFarMiddle;
   if (elsewhere) {
@@ -266,12 +282,17 @@ void Expo::take_middle_of_way(const World& world, Workspace& workspace, const St
   const bool drives = scratch.changing && scratch.strands.all().size() == scratch.near &&
                       scratch.joints.follow(world, system, scratch.strands);
   if (!elsewhere || drives) system.update_bias(robot, scratch.strands, forces);
-  if (drives) compare_free_accelerations(scratch);  // before they are taken out of these
+  if (drives) {  // before they are taken out of these
+    compare_free_accelerations(scratch);
+    scratch.estimate.compare_bias(robot, system);
+  }
   if (elsewhere || drives) {
     scratch.joints.fit(robot);
     system.update(robot, scratch.strands, forces, false);
   }
-  if (!drives) compare_free_accelerations(scratch);
+  if (drives) return;
+  compare_free_accelerations(scratch);
+  scratch.estimate.compare_bias(robot, system);
 }
 
 bool Expo::follow(Workspace& workspace, const Instant& now, double dt, Step& step) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exposim/contact/events.hpp"
 #include "exposim/stiff/laws/coulomb_contact.hpp"
 #include "exposim/thresholds.hpp"
 
@@ -31,7 +32,9 @@ void Integrator::finish(const World& world, Workspace& workspace, const Instant&
   State& state = step.next.state;
   state.t = time_after(now.state.t, dt);
   step.diverged = !is_sane(state);
-  if (!step.diverged) commit(world, workspace.robot, now, followed, step.next);
+  if (step.diverged) return;
+  commit(world, workspace.robot, now, followed, step.next);
+  tell_events(world, now, dt, step);
 }
 
 }  // namespace exposim

@@ -25,12 +25,14 @@ void PartedStep::begin(Step& step, int redone) {
 void PartedStep::add(double h, double left, double dt, Step& step) {
   const double share = h / dt;
   step.diverged = part_.diverged;
+  step.error += part_.error;
   step.lam += share * part_.lam;
   step.lam2 += share * (share * part_.lam2 + 2.0 * left / dt * part_.lam);
   if (step.parts.count == 0) step.motors.clear(part_.motors.torque.size());
   step.motors.add(share, part_.motors);
   for (const Event& event : part_.events) {
-    step.events.push_back({dt - left - h + event.t, event.strand, event.from, event.to});
+    step.events.push_back(event);
+    step.events.back().t += dt - left - h;
   }
   step.kernel.degree = std::max(step.kernel.degree, part_.kernel.degree);
   step.kernel.squarings = std::max(step.kernel.squarings, part_.kernel.squarings);

@@ -45,7 +45,7 @@ class PartedStep {
     int redone = 0;
     if (longest >= dt) {
       take(now, dt, step);
-      if (limit.accepts(step, dt, true, longest)) return;
+      if (step.abandoned || limit.accepts(step, dt, true, longest)) return;
       ++redone;
     }
     begin(step, redone);
@@ -54,6 +54,11 @@ class PartedStep {
     for (double left = dt; left > 1e-9 * dt && !step.diverged;) {
       const double h = left / std::ceil(left / std::max(longest, shortest) - 1e-6);
       take(*from, h, part_);
+      if (part_.abandoned) {
+        step.abandoned = true;
+        step.error = part_.error * dt / h;
+        return;
+      }
       if (h > 1.001 * shortest && !limit.accepts(part_, h, false, longest)) {
         ++step.parts.redone;
         continue;

@@ -25,9 +25,16 @@ struct Motion {
   bool slides = false;         ///< the centre is where an edge is closest, and no point of its body
   Eigen::Vector3d place;       ///< where that is in the body's frame [m]; the rest says nothing of what does not slide
   Eigen::Vector3d sliding;     ///< how it moves there, along the edge [m/s]
+  Eigen::Vector3d swing;       ///< what turning the edge adds to ṅ [1/s]
 };
 
 inline Eigen::Vector3d tangent(const Eigen::Vector3d& a, const Eigen::Vector3d& n) { return a - a.dot(n) * n; }
+
+/// ṅ as the body sees it that carries the surface; zero where that is flat.
+inline Eigen::Vector3d normal_rate(const Motion& motion) {
+  const Eigen::Vector3d rate = motion.curvature * motion.dc;
+  return motion.slides ? Eigen::Vector3d(rate + motion.swing) : rate;
+}
 
 /// Displacement from the anchor, Δp = s + (φ − φ0) n.
 inline Eigen::Vector3d displacement(const Motion& motion, const Memory& memory) {
