@@ -50,6 +50,7 @@ from exposim.robots.loading import load_ground, load_robot
 from exposim.robots.loops import Loop
 from exposim.robots.rigid_bodies import rigid_body
 from exposim.robots.robot import ContactPoint, Robot
+from exposim.simulation.events import Event
 from exposim.simulation.integrators import (
     ExplicitEuler,
     Expo,
@@ -59,14 +60,16 @@ from exposim.simulation.integrators import (
     RungeKutta4,
     SemiImplicitEuler,
 )
+from exposim.simulation.path import Path
 from exposim.simulation.simulator import Simulator
 from exposim.simulation.state import State
 
 if TYPE_CHECKING:
     from exposim import analysis as analysis
-    from exposim import controllers, scenarios
+    from exposim import controllers, scenarios, sensors
     from exposim import plots as plots
     from exposim import viewer as viewer
+    from exposim.simulation.recorder import Recorder
     from exposim.simulation.trajectory import Trajectory
 
 __version__ = "0.1.0"
@@ -82,6 +85,7 @@ __all__ = [
     "Cylinder",
     "Drive",
     "DryFriction",
+    "Event",
     "ExplicitEuler",
     "Expo",
     "ExposimError",
@@ -100,7 +104,9 @@ __all__ = [
     "ModelWarning",
     "Pade",
     "PaperExpo",
+    "Path",
     "PinocchioMismatch",
+    "Recorder",
     "Robot",
     "RungeKutta4",
     "SemiImplicitEuler",
@@ -126,16 +132,17 @@ __all__ = [
     "load_robot",
     "rigid_body",
     "scenarios",
+    "sensors",
     "terrain",
 ]
 
 # Loaded at first use: what a simulator does not need, or what needs packages that are extras.
-_ON_USE = ("Trajectory", "analysis", "controllers", "plots", "scenarios", "viewer")
+_ON_USE = ("Recorder", "Trajectory", "analysis", "controllers", "plots", "scenarios", "sensors", "viewer")
 
 
 def __getattr__(name: str) -> Any:
-    if name == "Trajectory":
-        return importlib.import_module("exposim.simulation.trajectory").Trajectory
+    if name in ("Recorder", "Trajectory"):
+        return getattr(importlib.import_module(f"exposim.simulation.{name.lower()}"), name)
     if name in _ON_USE:
         return importlib.import_module(f"exposim.{name}")
     raise AttributeError(f"module 'exposim' has no attribute {name!r}")

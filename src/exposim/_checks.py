@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any, TypeVar
 
 import numpy as np
@@ -44,14 +45,19 @@ def finite(name: str, array: Array) -> Array:
 
 def number(name: str, value: Any, unit: str, *, above: float | None = None, least: float | None = None) -> float:
     """A finite float, greater than `above` or not less than `least`."""
+    if type(value) is float and _is_within(value, above, least):  # by far the most common, and quickly seen
+        return value
     bound = f" above {above:g}" if above is not None else f" of at least {least:g}" if least is not None else ""
     wanted = f"a finite number{bound} {unit}".rstrip()
     array = as_array(name, value, wanted)
     result = float(array) if array.ndim == 0 else np.nan
-    good = np.isfinite(result) and (above is None or result > above) and (least is None or result >= least)
-    if not good:
+    if not _is_within(result, above, least):
         raise InvalidArgument(f"{name} is {value!r}; give {wanted}")
     return result
+
+
+def _is_within(value: float, above: float | None, least: float | None) -> bool:
+    return isfinite(value) and (above is None or value > above) and (least is None or value >= least)
 
 
 def optional(name: str, value: Any, unit: str, **bound: float) -> float | None:

@@ -11,6 +11,10 @@ from exposim.errors import MissingExtra
 
 # Module: the package that has it, and the extra of exposim that installs it.
 EXTRAS = {
+    "PIL": ("pillow", "render"),
+    "av": ("av", "render"),
+    "collada": ("pycollada", "view"),
+    "embreex": ("embreex", "render"),
     "matplotlib": ("matplotlib", "plot"),
     "meshcat": ("meshcat", "view"),
     "pandas": ("pandas", "plot"),

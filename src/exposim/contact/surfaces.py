@@ -7,7 +7,6 @@ import dataclasses
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,9 @@ from exposim import _checks, _core
 from exposim._checks import Array
 from exposim.contact.materials import Material
 from exposim.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from functools import cached_property
 
 Point = Sequence[float] | Array
 
@@ -80,9 +82,10 @@ class Surface:
 class CoreSurface(Surface):
     """Base of surfaces that the core has: made there at first use, and shared by all who ask."""
 
-    @cached_property
-    def _made(self) -> _core.Surface:
-        raise NotImplementedError
+    if TYPE_CHECKING:
+
+        @cached_property
+        def _made(self) -> _core.Surface: ...
 
     def distance(self, p: Array) -> Array:
         """Signed distance of points [m], negative inside: (n, 3) to (n,)."""
@@ -184,7 +187,10 @@ def _points(p: Any) -> Array:
 def altered(surface: Surface, name: str, value: Any) -> Surface:
     """The same surface with another ``material`` or ``frame``; also one of somebody's own."""
     if dataclasses.is_dataclass(surface) and any(each.name == name for each in dataclasses.fields(surface)):
-        return dataclasses.replace(surface, **{name: value})
+        changed = dataclasses.replace(surface, **{name: value})
+        if "_made" in vars(surface):  # its geometry is the same, and may have taken seconds
+            vars(changed)["_made"] = vars(surface)["_made"]
+        return changed
     other = copy.copy(surface)
     object.__setattr__(other, name, value)  # also of a frozen one
     return other

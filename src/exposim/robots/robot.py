@@ -37,6 +37,8 @@ from exposim.robots.joint_settings import (
 from exposim.robots.joints import Drive, DryFriction, Joint, JointLimits
 from exposim.robots.loops import Loop, bonds_of, checked_loops
 from exposim.robots.made_of import Combination, Part, RigidBody, innermost
+from exposim.robots.masses import checked_masses, masses_of, set_masses
+from exposim.robots.model_type import Model
 from exposim.robots.models import (
     distance_from_unit,
     free_bases,
@@ -51,6 +53,8 @@ __all__ = ["ContactPoint", "Robot"]
 
 # How far from unit length a quaternion may be given; closer, it is normalised.
 QUATERNION_TOLERANCE = 1e-3
+# Not written into pickles.
+_MADE_AGAIN = ("_core", "_given_model", "_arrays")
 
 
 class Robot:
@@ -127,9 +131,10 @@ class Robot:
         return self._name
 
     @property
-    def model(self) -> pin.Model:
-        """The Pinocchio model that was given."""
-        return self._given_model
+    def model(self) -> Model:
+        """The ``pinocchio.Model`` that was given."""
+        given: Model = self._given_model
+        return given
 
     @property
     def nq(self) -> int:
@@ -259,6 +264,11 @@ class Robot:
         return np.array(self._model.armature)
 
     @property
+    def masses(self) -> dict[str, float]:
+        """Of the body that each moving link belongs to: the link with all that is fixed to it [kg]; a copy."""
+        return masses_of(self._model)
+
+    @property
     def source(self) -> Path | None:
         """File that the model was read from, if any."""
         return self._source
@@ -275,14 +285,21 @@ class Robot:
         )
 
     def __str__(self) -> str:
+        describing: Any = importlib.import_module("exposim.robots.describing")  # only those who print need it
+        frames = (frame.name for frame in self._model.frames)
+        return str(describing.describe(self._heading(), self._contact_points, self._shapes, frames, self._loops))
+
+    def _repr_html_(self) -> str:
+        notebook: Any = importlib.import_module("exposim.robots.notebook")
+        mass = sum(inertia.mass for inertia in list(self._model.inertias)[1:])
+        return str(notebook.shown(self._heading(), mass, self.joints, self._contact_points))
+
+    def _heading(self) -> str:
         free, members = len(self.free_bases), len(innermost(self))
         base = f"{free} free bases" if free > 1 else "a floating base" if free else "a fixed base"
         of = f" of {members} robots" if self.members else ""
         source = "" if self._source is None else f", from {self._source}"
-        heading = f"robot {self._name!r}{of} with {base} and {len(self._actuated_joints)} actuated joints{source}"
-        describing: Any = importlib.import_module("exposim.robots.describing")  # only those who print need it
-        frames = (frame.name for frame in self._model.frames)
-        return str(describing.describe(heading, self._contact_points, self._shapes, frames, self._loops))
+        return f"robot {self._name!r}{of} with {base} and {len(self._actuated_joints)} actuated joints{source}"
 
     # What can be made of it.
 
@@ -296,6 +313,7 @@ class Robot:
         joint_damping: PerDof | None = None,
         armature: PerDof | None = None,
         gravity: ArrayLike | None = None,
+        mass: Mapping[str, float] | None = None,
         contact_points: Iterable[ContactPoint] | None = None,
         q0: ArrayLike | None = None,
         name: str | None = None,
@@ -318,6 +336,8 @@ class Robot:
             joint_damping: Viscous [N·m·s/rad or N·s/m].
             armature: Rotor inertia [kg·m² or kg].
             gravity: Acceleration [m/s²], x, y, z in the world.
+            mass: Of bodies, by names or globs of their links [kg], above zero: of a link with all that is fixed to it,
+                as :attr:`masses` has it. The inertia is scaled alike, the centre of mass stays where it is.
             contact_points: Instead of the present ones.
             q0: Instead of the present one.
             name: Instead of the present one.
@@ -343,6 +363,8 @@ class Robot:
             model.lowerDryFrictionLimit = -model.upperDryFrictionLimit
         if gravity is not None:
             model.gravity = pin.Motion(_checks.vector("gravity", gravity, 3, "x, y, z in m/s²"), np.zeros(3))
+        if mass is not None:
+            set_masses(model, checked_masses(mass, model, self._name))
         return Robot(
             model,
             self._contact_points if contact_points is None else contact_points,
@@ -363,6 +385,7 @@ class Robot:
     def _start_at(self, q0: ArrayLike) -> None:
         """For the loader alone, which needs the robot to find out where it starts."""
         self._q0 = self.check_configuration(q0, "q0")
+        self.__dict__.pop("_arrays", None)
 
     def locate(self, frame: str) -> tuple[int, pin.SE3]:
         """Joint that carries a frame, and the frame's placement in it.
@@ -400,8 +423,12 @@ class Robot:
             points.append(_core.ContactPoint(joint, placement.act(np.array(point.offset)), point.radius))
         return _core.Robot(self._model.saveToString(), points, self.actuated_dofs.tolist())
 
-    def _joint_arrays(self) -> JointArrays:
+    @cached_property
+    def _arrays(self) -> JointArrays:
         return joint_arrays(self._model, self._q0, self._actuated_joints, self._joint_settings)
+
+    def _joint_arrays(self) -> JointArrays:
+        return self._arrays
 
     def _joint_laws(self) -> Any:
         return _core.JointLaws(**vars(self._joint_arrays()))
@@ -414,7 +441,7 @@ class Robot:
         return joints_of(self._model, in_q, in_v)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {key: value for key, value in self.__dict__.items() if key not in ("_core", "_given_model")}
+        kept = {key: value for key, value in self.__dict__.items() if key not in _MADE_AGAIN}
         return kept | {"_model": to_bytes(self._model)}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from exposim import _core
+from exposim import _core, _html
 from exposim._checks import Array
+from exposim._durations import show_time
 from exposim.errors import InvalidArgument
 from exposim.simulation.joint_advice import JointAdvice
 
@@ -41,13 +42,16 @@ class Advice:
     error_bound: float
     joints: JointAdvice | None
 
+    def _repr_html_(self) -> str:
+        return _html.plain(str(self))
+
     def __str__(self) -> str:
         rows = {
             "active contacts": f"{self.contacts}",
             "fastest contact mode": f"{self.fastest:.4g} rad/s",
             "its damping ratio": f"{self.damping_ratio:.3g}",
-            "explicit Euler is stable up to": f"{1e3 * self.explicit_euler_dt:.3g} ms",
-            "step of this simulator": f"{1e3 * self.dt:.3g} ms",
+            "explicit Euler is stable up to": show_time(self.explicit_euler_dt, 3),
+            "step of this simulator": show_time(self.dt, 3),
             "kernel of Expo": self.kernel,
             "error bound of its forces": f"{self.error_bound:.1e}" if self.error_bound else "rounding",
         }

@@ -29,14 +29,21 @@ class CarriedSurface:
         joint: That carries it.
         materials: Of the contact with every contact point; ``None`` where the two never touch.
         lies_on_edges: Whether it may come to lie on edges of the ground.
+        meets_others: Whether shapes of other robots and it may come to lie on each other's edges.
         on_others: Of the contact with edges of every other carried surface; ``None`` where the two never touch.
     """
 
     shape: Surface
     joint: int
     materials: tuple[Material | None, ...]
-    lies_on_edges: bool
+    lies_on_edges: bool = False
+    meets_others: bool = False
     on_others: tuple[Material | None, ...] = ()
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether there is anything that it may touch."""
+        return self.lies_on_edges or self.meets_others or any(self.materials)
 
     @property
     def meets_edges(self) -> bool:
@@ -87,6 +94,7 @@ def carried_surfaces(
         ground_has_edges: Whether there are any to lie on, beside those of shapes in collisions.
     """
     on_edges = set()
+    meet_others = set() if edges is False else {name for pair in pairs if len(set(pair)) == 2 for name in pair}
     if ground_has_edges and edges is not False:
         on_edges = {name for name in innermost(robot) if edges or _lies_on_edges(robot, name, pairs)}
     if not pairs and not on_edges:
@@ -107,9 +115,8 @@ def carried_surfaces(
             else None
             for point, point_joint, point_owner in points
         )
-        if any(materials) or owner in on_edges:
-            found.append(CarriedSurface(shape, joint, materials, owner in on_edges))
-    return tuple(found)
+        found.append(CarriedSurface(shape, joint, materials, owner in on_edges, owner in meet_others))
+    return tuple(each for each in found if each.takes_part)
 
 
 def carried_ground(robot: Robot, ground: tuple[Surface, ...]) -> tuple[CarriedSurface, ...]:
@@ -129,7 +136,7 @@ def carried_ground(robot: Robot, ground: tuple[Surface, ...]) -> tuple[CarriedSu
             None if point.bilateral or _neighbours(robot, joint, of_point) else point.material or surface.material
             for point, of_point in zip(robot.contact_points, joints, strict=True)
         )
-        found.append(CarriedSurface(surface, joint, materials, lies_on_edges=False))
+        found.append(CarriedSurface(surface, joint, materials))
     return tuple(found)
 
 

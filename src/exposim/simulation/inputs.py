@@ -43,6 +43,9 @@ class Inputs:
 
     def tau(self, tau: ArrayLike) -> Array:
         """Torques of all degrees of freedom, or of the actuated ones."""
+        if isinstance(tau, (int, float, np.number)) and np.asarray(tau).dtype.kind in "iuf":
+            steps = f", or for {tau:g} steps n={tau:g}" if tau > 0 and float(tau).is_integer() else ""
+            raise InvalidArgument(f"tau is {tau:g}, one number for {len(self._dofs)} torques; give all of them{steps}")
         return self._one_per_dof("tau", tau)
 
     def target(self, target: ArrayLike | None) -> Array | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from exposim import _checks, _core
-from exposim.errors import InvalidArgument
+from exposim.errors import InvalidArgument, did_you_mean
 from exposim.kernels import MOST_MICRO_STEPS, ContactKernel, _contact_kernel
 
 _POSITION_UPDATES = {"lam_pr2": _core.PositionUpdate.DOUBLE_AVERAGE, "lam_pr": _core.PositionUpdate.SINGLE_AVERAGE}
@@ -227,5 +227,37 @@ class ImplicitEuler(Integrator):
         return _core.ImplicitEuler(float(self.tolerance), int(self.max_iterations))
 
 
-# Every scheme by its name.
+# Every scheme by its name, and what else people call some.
 SCHEMES: dict[str, type[Integrator]] = {kind.name: kind for kind in Integrator.__subclasses__()}
+SYNONYMS = {"expo-averaged": PaperExpo.name, "runge-kutta4": RungeKutta4.name, "runge-kutta-4": RungeKutta4.name}
+
+
+def scheme_named(name: str) -> type[Integrator]:
+    """The scheme of that name, as the command line and tables have it; also of its class (``"RungeKutta4"``).
+
+    Raises:
+        InvalidArgument: If none has it; the closest one is suggested.
+    """
+    word = name.strip()
+    key = word.lower().replace("_", "-")
+    key = SYNONYMS.get(key, key)
+    by_class = {kind.__name__: kind for kind in SCHEMES.values()}
+    if key not in SCHEMES and word not in by_class:
+        near = did_you_mean(key, [*SCHEMES, *SYNONYMS])
+        raise InvalidArgument(f"integrator is {name!r}{near or ';'} give one of {', '.join(SCHEMES)}")
+    return SCHEMES.get(key) or by_class[word]
+
+
+def as_integrator(integrator: Integrator | str | None) -> Integrator:
+    """An integrator itself, one of that name with its own defaults, or by default ``Expo()``."""
+    if integrator is None:
+        return Expo()
+    if isinstance(integrator, str):
+        return scheme_named(integrator)()
+    if not isinstance(integrator, Integrator):
+        meant = f" (a step is dt={integrator!r})" if isinstance(integrator, (int, float)) else ""
+        raise InvalidArgument(
+            f"integrator is {integrator!r}{meant}; give an integrator, for example exposim.Expo(), or its name: "
+            f"{', '.join(SCHEMES)}"
+        )
+    return integrator

@@ -13,6 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 from exposim._checks import Array
+from exposim._durations import show_time
 from exposim.robots.joint_laws import JointArrays
 from exposim.robots.models import free_dofs
 from exposim.robots.robot import Robot
@@ -61,21 +62,21 @@ class JointAdvice:
 
     def rows(self) -> dict[str, str]:
         """For a table."""
-        step = f"{1e3 * self.dt:.3g} ms"
+        step = show_time(self.dt, 3)
         rows = {"lightest joint": f"{self.lightest}: inertia {self.least_inertia:.3g}"}
         if np.isinf(self.longest_hold):
             rows["PD control held for a step"] = f"stable there for kd below {2.0 * self.least_inertia / self.dt:.2g}"
         else:
-            rows["PD control of these gains"] = f"stable if held for less than {_ms(self.longest_hold)}"
+            rows["PD control of these gains"] = f"stable if held for less than {show_time(self.longest_hold, 3)}"
         if np.isinf(self.explicit_euler_dt):
             return rows
         verdict = f"stable at {step}" + (", and at any other" if np.isinf(self.largest_dt) else "")
         if not self.stable:
-            verdict = f"unstable at {step}: take at most {_ms(self.largest_dt)}, or Expo()"
+            verdict = f"unstable at {step}: take at most {show_time(self.largest_dt, 3)}, or Expo()"
         gains = f"stiffness {self.stiffness:.3g}, damping {self.damping:.3g}, inertia {self.inertia:.3g}"
         return {
             "stiffest joint": f"{self.joint}: {gains}",
-            "explicit Euler, joints alone": f"stable up to {_ms(self.explicit_euler_dt)}",
+            "explicit Euler, joints alone": f"stable up to {show_time(self.explicit_euler_dt, 3)}",
             "joints in this simulator": verdict,
             **rows,
         }
@@ -178,7 +179,3 @@ def _inverse_inertia(robot: Robot, q: Array) -> Array | None:
         except np.linalg.LinAlgError:
             return None
     return W if np.isfinite(W).all() and (np.diag(W) > 0.0).all() else None
-
-
-def _ms(seconds: float) -> str:
-    return f"{1e3 * seconds:.3g} ms"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from exposim import _html
+
 STAGES = ("contacts", "dynamics terms", "kernel", "integration")
 
 
@@ -42,6 +44,9 @@ class Profile(dict[str, StageProfile]):
                 if count > 0
             }
         )
+
+    def _repr_html_(self) -> str:
+        return _html.plain(str(self))
 
     def __str__(self) -> str:
         if not self:

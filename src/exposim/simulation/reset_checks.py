@@ -101,6 +101,15 @@ class ResetChecks:
         self._closes = bool(robot.loops)
         self.looks = LOOKS
 
+    def go_on_from(self, before: ResetChecks) -> None:
+        """Does not say again what others have said of the same simulator."""
+        self.looks = before.looks
+        self._told_of_limits |= before._told_of_limits
+        self._turns &= before._turns
+        self._closes &= before._closes
+        self._sinks &= before._sinks
+        self._meets &= before._meets
+
     def look(self, q: ArrayLike, core: _core.Simulator, stacklevel: int) -> None:
         """Warns of what looks like a mistake in q, to which the simulator has been reset."""
         self.looks -= 1

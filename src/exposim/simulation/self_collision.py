@@ -35,6 +35,5 @@ def without_overlaps(
         }
         overlaps += [(robot.contact_points[i], each.shape) for i in sorted(within)]
         materials = tuple(None if i in within else material for i, material in enumerate(each.materials))
-        if any(materials) or each.lies_on_edges:
-            kept.append(dataclasses.replace(each, materials=materials))
-    return tuple(kept), tuple(overlaps)
+        kept.append(dataclasses.replace(each, materials=materials))
+    return tuple(each for each in kept if each.takes_part), tuple(overlaps)

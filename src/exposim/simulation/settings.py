@@ -15,6 +15,7 @@ from exposim.robots.joints import Drive, DryFriction, JointLimits
 from exposim.robots.loading import load_robot, robot_data_folder
 from exposim.robots.loops import Loop
 from exposim.robots.made_of import Combination, RigidBody
+from exposim.robots.masses import differing_masses
 from exposim.robots.rigid_bodies import rigid_body
 from exposim.robots.robot import ContactPoint, Robot
 from exposim.simulation.integrators import Integrator
@@ -50,11 +51,15 @@ class Origin(Record):
 
 @dataclass(frozen=True)
 class ScenarioSettings(Record):
-    """Which scenario; ``origin`` is null for one that was made in Python."""
+    """Which scenario; ``origin`` is null for one that was made in Python.
+
+    Of a loop of one's own that was recorded, ``is_loop``, the name is the robot's.
+    """
 
     name: str
     description: str
     origin: Origin | None
+    is_loop: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,8 @@ class RobotSettings(Record):
     """What it takes to make a robot again: from a file, ``source``, as a rigid ``body``, or by combining ``members``.
 
     All three are null or empty for a model that came from elsewhere. Where limits differ by joint, there is one entry
-    for each, in the order of ``robot.joints``. ``shapes`` is null where they are those of the file.
+    for each, in the order of ``robot.joints``. ``shapes`` is null where they are those of the file. ``masses`` are
+    those of all bodies in the order of the model's joints; older files have none.
     """
 
     name: str
@@ -88,6 +94,7 @@ class RobotSettings(Record):
     members: tuple[RobotSettings, ...] = ()
     posed_members: tuple[str, ...] = ()
     poses: tuple[Numbers, ...] = ()
+    masses: Numbers = ()
 
     @classmethod
     def of(cls, robot: Robot) -> RobotSettings:
@@ -118,6 +125,7 @@ class RobotSettings(Record):
             members=tuple(map(cls.of, robot.members.values())),
             posed_members=tuple(poses),
             poses=tuple(poses.values()),
+            masses=tuple(float(inertia.mass) for inertia in list(robot.model.inertias)[1:]),
         )
 
     def __post_init__(self) -> None:
@@ -142,6 +150,7 @@ class RobotSettings(Record):
             joint_damping=self.joint_damping,
             armature=self.armature,
             gravity=self.gravity,
+            mass=differing_masses(loaded._model, self.masses) if self.masses else None,
             q0=self.q0,
             shapes=self.shapes,
             loops=self.loops,
@@ -198,6 +207,9 @@ class RunSettings(Record):
         q0: Configuration at the start, (nq,).
         v0: Velocity at the start, (nv,).
         collisions: Names of the robots of a combined one that may touch each other, as pairs.
+        accuracy: By which steps were chosen; null where they were of ``dt``.
+        edges: As the simulator was given them.
+        slots: Likewise.
     """
 
     scenario: ScenarioSettings
@@ -211,6 +223,14 @@ class RunSettings(Record):
     q0: Numbers
     v0: Numbers
     collisions: tuple[tuple[str, ...], ...] = ()
+    accuracy: float | None = None
+    edges: bool | None = None
+    slots: int | None = None
+
+    @property
+    def step(self) -> float:
+        """Of the simulator [s]: of ``dt``, a whole number makes a control period exactly."""
+        return self.control_period / max(1, round(self.control_period / self.dt))
 
     def __post_init__(self) -> None:
         if not isinstance(self.integrator, Integrator):

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from exposim import _checks, _core
 from exposim._checks import Array
-from exposim.contact.contacts import Contact
 from exposim.contact.edges import edges_of
 from exposim.contact.surfaces import Surface, surfaces_of
 from exposim.errors import ContactWarning, InvalidArgument, SetupWarning, SimulationDiverged
 from exposim.kernels import _contact_kernel
 from exposim.robots.robot import ContactPoint, Robot
+from exposim.simulation.advancing import Advancing
 from exposim.simulation.advice import Advice, advise
+from exposim.simulation.answers import Answers
 from exposim.simulation.clipping import Clipping
 from exposim.simulation.collisions import (
-    CarriedSurface,
     Collisions,
     carried_ground,
     carried_surfaces,
@@ -29,17 +31,21 @@ from exposim.simulation.collisions import (
     on_edges_of_each_other,
 )
 from exposim.simulation.divergence import describe
+from exposim.simulation.events import Event, contact_labels, events_of
 from exposim.simulation.inputs import Inputs
-from exposim.simulation.integrators import Expo, Integrator, LeavesToPaperExpo, PaperExpo
+from exposim.simulation.integrators import Expo, Integrator, LeavesToPaperExpo, PaperExpo, as_integrator
 from exposim.simulation.joint_advice import advise_joints
 from exposim.simulation.layout import Layout
 from exposim.simulation.mismatch import refuse_layout, refuse_state
-from exposim.simulation.profile import Profile
+from exposim.simulation.path import Path
+from exposim.simulation.readings import Readings
 from exposim.simulation.reset_checks import ResetChecks, look_at_step
 from exposim.simulation.self_collision import without_overlaps
 from exposim.simulation.state import State
-from exposim.simulation.step_info import Statistics, StepInfo
-from exposim.simulation.world import build_world, frictions, refuse_modal_for_other_materials, slots_for
+from exposim.simulation.world import build_world, refuse_modal_for_other_materials, slots_for
+
+if TYPE_CHECKING:
+    from exposim.simulation.changing import PerPoint
 
 # Steps below this [s] vanish beside the time, and in the divisions of a step.
 MIN_STEP: float = _core.MIN_STEP
@@ -49,7 +55,7 @@ MOST_STEPS = 2**63 - 1
 MOST_SLOTS = 1000
 
 
-class Simulator(LeavesToPaperExpo):
+class Simulator(Answers, Advancing, Readings, LeavesToPaperExpo):
     """Simulates a robot in contact.
 
     Every contact point in a surface is a contact of its own: of two bodies, points of either in the shapes of the
@@ -70,7 +76,7 @@ class Simulator(LeavesToPaperExpo):
         edges: Whether shapes of the robot may lie on edges (of boxes, cylinders, stairs; of the ground and of other
             robots) that contact points miss. By default shapes that were given as surfaces may, as those of rigid
             bodies are, and those of robots in ``collisions``; ``True``: all.
-        integrator: The scheme.
+        integrator: The scheme, or its name, such as ``"rk4"``; by default ``Expo()``.
         dt: Time step [s], at least 1e-12.
         slots: Contacts that a point can have at once, and remembers. By default one for each surface up to three, and
             two if there are more; at most 1000. A point that touches more surfaces than that is reported.
@@ -89,7 +95,7 @@ class Simulator(LeavesToPaperExpo):
         self,
         robot: Robot,
         ground: Surface | Iterable[Surface] | None = None,
-        integrator: Integrator | None = None,
+        integrator: Integrator | str | None = None,
         dt: float = 5e-3,
         *,
         collisions: Collisions = None,
@@ -106,7 +112,7 @@ class Simulator(LeavesToPaperExpo):
         self,
         robot: Robot,
         ground: Surface | Iterable[Surface] | None,
-        integrator: Integrator | None,
+        integrator: Integrator | str | None,
         dt: float,
         collisions: Collisions,
         edges: bool | None,
@@ -114,11 +120,9 @@ class Simulator(LeavesToPaperExpo):
         on_divergence: Literal["raise", "stop"],
         profile: bool,
     ) -> None:
-        integrator = Expo() if integrator is None else integrator
         if not isinstance(robot, Robot):
             raise InvalidArgument(f"robot is a {type(robot).__name__}; give what exposim.load_robot returns")
-        if not isinstance(integrator, Integrator):
-            raise InvalidArgument(f"integrator is {integrator!r}; give an integrator, for example exposim.Expo()")
+        integrator = as_integrator(integrator)
         self._robot = robot
         self._ground = surfaces_of(ground)
         self._collisions = checked_pairs(collisions, robot)
@@ -158,6 +162,12 @@ class Simulator(LeavesToPaperExpo):
         self._core.enable_profiler(self._profile)
         self._reset_checks = ResetChecks(robot, self._surfaces, self._carried, self._contact_points)
         self._is_unseen = False
+        self._observers = ()
+        self._told = 0
+        self._queries = None
+        self._sensors = []
+        self._paced = self._pace = None
+        self._first_event = 0
 
     def _lying(self, surface: int, contact: int) -> ContactPoint:
         """What stands for a shape that lies on an edge."""
@@ -185,6 +195,8 @@ class Simulator(LeavesToPaperExpo):
             q, v = self._robot.check_configuration(q), _checks.vector("v", v, nv, f"nv of {self._robot.name}")
             self._core.reset(q, v)
         self._is_unseen = False
+        if self._observers:
+            self._tell_of_restart()
         if self._reset_checks.looks > 0:
             self._reset_checks.look(q, self._core, stacklevel=2)
 
@@ -228,14 +240,19 @@ class Simulator(LeavesToPaperExpo):
         forces = () if wrenches is None else self._inputs.wrenches(wrenches)
         if target is not None or target_velocity is not None:
             target, target_velocity = self._inputs.target(target), self._inputs.target_velocity(target_velocity)
-        outcome = self._core.step(tau, n, forces, target, target_velocity)
-        if outcome == -1:  # no array of floats, or no good one: say so, or make it one; checked here only, for speed
-            tau = None if tau is None else self._inputs.tau(tau)
-            outcome = self._core.step(tau, _checks.count("n", n, MOST_STEPS), forces, target, target_velocity)
-        if self._watches_clipping and tau is not None and self._core.saturated:
-            self._report_clipping(tau)
-        if outcome:
-            self._report(outcome)
+        take = self._core.step if not self._sensors else self._step_and_show
+        try:
+            outcome = take(tau, n, forces, target, target_velocity)
+            if outcome == -1:  # no array of floats, or no good one: say so, or make it one; only here, for speed
+                tau = None if tau is None else self._inputs.tau(tau)
+                outcome = take(tau, _checks.count("n", n, MOST_STEPS), forces, target, target_velocity)
+            if self._watches_clipping and tau is not None and self._core.saturated:
+                self._report_clipping(tau)
+            if outcome:
+                self._report(outcome)
+        finally:
+            if self._observers:
+                self._tell(self._dt, tau, target, target_velocity, wrenches)
 
     def _report_clipping(self, tau: ArrayLike) -> None:
         if message := self._clipping.message(np.asarray(tau)):
@@ -254,166 +271,85 @@ class Simulator(LeavesToPaperExpo):
         if isinstance(outcome, _core.Divergence) and self._on_divergence == "raise":
             raise self._describe(outcome)
 
+    def set(
+        self,
+        *,
+        friction: float | Mapping[str, float] | None = None,
+        stiffness: PerPoint | None = None,
+        damping: PerPoint | None = None,
+        gravity: ArrayLike | None = None,
+        mass: Mapping[str, float] | None = None,
+    ) -> None:
+        """Changes robot and ground under way; state and time go on, all is changed or nothing.
+
+        :attr:`robot` and :attr:`surfaces` are then the changed ones. Contacts keep their anchors: one that less
+        friction cannot hold any more slips from now on, its spring as long as the new cone allows. With another
+        stiffness or damping forces jump, as what is stretched stays so. What depends on inertia by default, as the
+        stiffness of limits does, follows the new masses. Statistics, events and path begin anew, as where a state is
+        set. It takes about as long as to make a simulator, and of gravity or masses to make a robot before.
+
+        Args:
+            friction: Of all contacts with the ground, not negative; or by names or globs of contact points, which then
+                have a material of their own, whatever they touch.
+            stiffness: Likewise [N/m], above zero: one number, or (normal, tangential).
+            damping: Likewise [N·s/m], not negative.
+            gravity: Acceleration [m/s²], x, y, z in the world.
+            mass: Of bodies by names or globs of their links [kg], as of :meth:`exposim.Robot.replace`: of a link with
+                all that is fixed to it; the inertia is scaled alike.
+
+        Raises:
+            InvalidArgument: If nothing is given, or a value cannot be; nothing is changed.
+            UnknownFrame: If the robot has no such link.
+        """
+        changes = {
+            "friction": friction,
+            "stiffness": stiffness,
+            "damping": damping,
+            "gravity": gravity,
+            "mass": mass,
+        }
+        changing: Any = importlib.import_module("exposim.simulation.changing")  # for those who change something
+        robot, ground = changing.changed(self._robot, self._ground, changes)
+        _, (_, _, *settings) = self.__reduce__()
+        other = _restore(robot, ground, *settings)
+        core, contacts = other._core, other._world.contacts
+        divergence = core.divergence
+        core.set_state(changing.within_cones(core, self._layout, contacts, other._ask.materials(core)))
+        if divergence is not None:
+            core.set_divergence(divergence)
+        other._reset_checks.go_on_from(self._reset_checks)
+        other._is_unseen = self._is_unseen
+        other._sensors = self._sensors
+        other._observers = self._observers
+        other._warned_of_overflow = self._warned_of_overflow
+        other._watches_clipping &= self._watches_clipping
+        vars(self).update(vars(other))
+        vars(self).pop("_labels", None)
+        self._tell_of_restart()
+
     # Looking.
 
     @property
-    def robot(self) -> Robot:
-        """The robot."""
-        return self._robot
+    def events(self) -> tuple[Event, ...]:
+        """What happened to contacts and limits in the last call that took steps, in the order of time."""
+        return events_of(self._core.events_from(0), self._labels, self._robot)
+
+    @cached_property
+    def _labels(self) -> tuple[str, ...]:
+        """Of the contacts, by which events tell them apart."""
+        return contact_labels([point.name for point in self._contact_points], self.belongs_to)
 
     @property
-    def surfaces(self) -> tuple[Surface, ...]:
-        """What it may touch: the ground, of which what bodies carry is last, then the shapes that take part."""
-        return self._surfaces
+    def path(self) -> Path:
+        """The inside of the last step: ``sim.path(t)``, ``sim.path.forces(times)``. Made when it is asked for.
 
-    @property
-    def carried(self) -> tuple[CarriedSurface, ...]:
-        """The last of the surfaces: those that bodies carry, with the materials of their contacts."""
-        return self._carried
-
-    @property
-    def carried_ground(self) -> tuple[CarriedSurface, ...]:
-        """The first of these: what was given in the ground."""
-        return self._carried_ground
-
-    @property
-    def collisions(self) -> tuple[tuple[str, str], ...]:
-        """Names of the robots that may touch each other, as pairs."""
-        return self._collisions
-
-    @property
-    def overlaps(self) -> tuple[tuple[ContactPoint, Surface], ...]:
-        """Contact points within shapes of the same robot at ``robot.q0``: these never touch each other."""
-        return self._overlaps
-
-    @property
-    def pairs(self) -> tuple[tuple[ContactPoint, Surface | None], ...]:
-        """Contact point and surface of every contact, in the order of :attr:`contacts`; no surface: free, or bound."""
-        touched = (None if k < 0 else self._surfaces[k] for k in self._core.touched)
-        return tuple(zip(self._contact_points, touched, strict=True))
-
-    @property
-    def contact_points(self) -> tuple[ContactPoint, ...]:
-        """The contact point of every contact, in the order of :attr:`contacts`."""
-        return self._contact_points
-
-    @property
-    def belongs_to(self) -> tuple[int | None, ...]:
-        """Which surface each contact belongs to for good; ``None`` of a bilateral one, or where surfaces change."""
-        return tuple(None if surface < 0 or point is None else surface for point, surface in self._world.contacts)
-
-    @property
-    def frictions(self) -> tuple[float | None, ...]:
-        """Coefficient of every contact; ``None`` of a bilateral one, or where it depends on what is touched."""
-        return frictions(self._world.contacts, self._robot.contact_points, self._standing, self._carried)
-
-    @property
-    def integrator(self) -> Integrator:
-        """The scheme."""
-        return self._integrator
-
-    @property
-    def dt(self) -> float:
-        """Time step [s]."""
-        return self._dt
-
-    @property
-    def t(self) -> float:
-        """Time [s]."""
-        return self._core.t
-
-    @property
-    def q(self) -> Array:
-        """Configuration, (nq,); a copy."""
-        return self._core.q
-
-    @property
-    def v(self) -> Array:
-        """Velocity, (nv,); a copy."""
-        return self._core.v
-
-    @property
-    def positions(self) -> Array:
-        """Of the contact points in the world [m], one row per contact, (nc, 3)."""
-        return self._core.positions
-
-    @property
-    def velocities(self) -> Array:
-        """Of the bodies at the contact points [m/s], (nc, 3)."""
-        return self._core.velocities
-
-    @property
-    def normals(self) -> Array:
-        """Of the surfaces at the contact points, (nc, 3); z where a contact has none."""
-        return self._core.normals
-
-    @property
-    def forces(self) -> Array:
-        """Contact forces on the robot in the world [N], (nc, 3)."""
-        return self._core.forces
-
-    @property
-    def active(self) -> NDArray[np.bool_]:
-        """Whether each contact touches, (nc,)."""
-        return self._core.active
-
-    @property
-    def slipping(self) -> NDArray[np.bool_]:
-        """Whether each contact slips, or has no force to hold it, (nc,)."""
-        return self._core.slipping
-
-    @property
-    def contacts(self) -> tuple[Contact, ...]:
-        """All contacts that a point can have, active or not: one per slot.
-
-        With no more surfaces than slots there is one for each contact point and surface; otherwise a slot has a surface
-        only while it is touched. Arrays of all of them: :attr:`forces`, :attr:`positions`, :attr:`active` and so on.
+        Raises:
+            InvalidArgument: If no step was taken since the last reset or restored state, or the last one diverged.
         """
-        core = self._core
-        return tuple(
-            Contact(point.name, None if surface < 0 else self._surfaces[surface], bool(active), bool(slipping), *arrays)
-            for point, surface, active, slipping, *arrays in zip(
-                self._contact_points,
-                core.touched,
-                core.active,
-                core.slipping,
-                core.positions,
-                core.velocities,
-                core.anchors,
-                core.forces,
-                strict=True,
-            )
-        )
-
-    @property
-    def torques(self) -> Array:
-        """What the motors gave, on average over the last step, after limits [N·m or N], one per actuated dof, (nu,)."""
-        return self._core.torques
-
-    @property
-    def limit_forces(self) -> Array:
-        """Of the position limits along every degree of freedom, now [N·m or N], (nv,); zero away from them."""
-        return self._core.limit_forces
-
-    @property
-    def friction_torques(self) -> Array:
-        """Of the dry friction of joints, now [N·m or N], (nv,)."""
-        return self._core.friction_torques
-
-    @property
-    def info(self) -> StepInfo:
-        """What the last step did; zeros after a reset."""
-        return StepInfo.of(self._core, self._robot)
-
-    @property
-    def statistics(self) -> Statistics:
-        """Of the steps since the last reset."""
-        return Statistics.of(self._core)
-
-    @property
-    def profile(self) -> Profile:
-        """Where the time of the steps since the last reset went; print it. Empty unless made with ``profile=True``."""
-        return Profile.of(self._core.profile)
+        found = self._core.path()
+        if found is None:
+            raise InvalidArgument("there is no path before a step: take one, sim.step(), and look at it then")
+        return Path(found)
 
     def advise(self) -> Advice:
         """How stiff the present contacts and the joints are, and which steps and kernel they ask for; print it."""
@@ -470,6 +406,27 @@ class Simulator(LeavesToPaperExpo):
         if not (isinstance(state, State) and state.layout == self._layout and self._core.set_state(state._x)):
             refuse_state(state, self._layout, self._robot)
         self._is_unseen = False
+        if self._observers:
+            self._tell_of_restart()
+
+    def copy(self) -> Simulator:
+        """Another simulator in the same state, which continues bit for bit, whatever becomes of this one.
+
+        It has the same divergence, if there is one; what the last steps did (info, statistics, events) is not copied.
+        """
+        other: Simulator = Simulator.__new__(Simulator)
+        vars(other).update(vars(self))
+        other._core = _core.Simulator(self._world, self._integrator._build(), self._dt, self._on_divergence == "stop")
+        other._core.enable_profiler(self._profile)
+        other._core.set_state(self._core.state)
+        other._core.loose = self._core.loose
+        found = self._core.divergence
+        if found is not None:
+            other._core.set_divergence(found)
+        other._reset_checks = copy.copy(self._reset_checks)
+        other._sensors = []
+        other._observers = ()
+        return other
 
     def integrate(self, state: State, dx: ArrayLike) -> State:
         """A state moved by a displacement: dq in the tangent space at q, dv, and what stretches.
@@ -516,7 +473,7 @@ class Simulator(LeavesToPaperExpo):
         )
         found = self._core.divergence
         divergence = None if found is None else (found.t, found.step, found.q, found.v, found.start)
-        return _restore, (*settings, self.state, divergence)
+        return _restore, (*settings, self.state, divergence, self._core.loose)
 
     def __repr__(self) -> str:
         return f"Simulator({self._robot.name!r}, {self._integrator!r}, dt={self._dt:g} s, t={self.t:g} s)"
@@ -541,11 +498,13 @@ def _restore(
     profile: bool,
     state: State,
     divergence: tuple[float, int, Array, Array, Array] | None,
+    loose: list[bool],
 ) -> Simulator:
     simulator: Simulator = Simulator.__new__(Simulator)
     # What it warns of has been said.
     simulator._make(robot, ground, integrator, dt, collisions, edges, slots, on_divergence, profile)
     simulator.state = state
+    simulator._core.loose = loose
     if divergence is not None:
         simulator._core.set_divergence(_core.Divergence(*divergence))
     return simulator

@@ -36,6 +36,22 @@ def material_of(point: ContactPoint, surface: Surface | None) -> Material:
     return point.material or (surface.material if surface else Material())
 
 
+def material_between(
+    contact: tuple[int | None, int],
+    touched: int,
+    points: tuple[ContactPoint, ...],
+    ground: tuple[Surface, ...],
+    carried: tuple[CarriedSurface, ...],
+) -> Material | None:
+    """Of what a contact of the core's is made with the surface that it touches; −1: none, it is bilateral."""
+    point, own = contact
+    if point is None:
+        return _on_edges(carried[own - len(ground)], ground)[touched]
+    if touched < len(ground):
+        return material_of(points[point], None if touched < 0 else ground[touched])
+    return carried[touched - len(ground)].materials[point]
+
+
 def build_world(
     robot: Robot,
     surfaces: tuple[Surface, ...],
