@@ -73,6 +73,11 @@ def of(
     """
     settings = trajectory.settings
     origin = settings.scenario.origin
+    if settings.scenario.is_loop:
+        raise InvalidArgument(
+            f"the trajectory of {settings.scenario.name!r} was recorded from a loop, not made by a scenario that could "
+            f"be run again; run the loop, or continue from trajectory.state()"
+        )
     if origin is None:
         raise InvalidArgument(
             f"scenario {settings.scenario.name!r} was made in Python, not found by its name or in a file; "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -25,7 +25,7 @@ FASTEST = 220.0
 
 def scenario(
     robot: str = "solo12",
-    contacts: Sequence[str] = (),
+    contacts: Sequence[str] | Mapping[str, float] = (),
     height: float = 0.1,
     kp: float | None = None,
     kd: float | None = None,
@@ -34,7 +34,8 @@ def scenario(
 
     Args:
         robot: A known robot's name, or the path of a URDF or MJCF file.
-        contacts: Frames whose origins may touch the ground; by default those of the known robot.
+        contacts: Frames whose origins may touch the ground, or the radius [m] of a ball around each; by default those
+            of the known robot.
         height: Of the fall [m].
         kp: Of the drives that hold the joints [N·m/rad]; by default those that the model has, or what the weight asks
             for.
@@ -58,12 +59,16 @@ def scenario(
 
 
 def falling_robot(
-    robot: str, contacts: Sequence[str], points: Literal["auto"] | Sequence[ContactPoint] | None = None
+    robot: str,
+    contacts: Sequence[str] | Mapping[str, float],
+    points: Literal["auto"] | Sequence[ContactPoint] | None = None,
 ) -> Robot:
-    """One that can be dropped: at the origins of these frames it may touch something, or else at these points."""
-    if isinstance(contacts, str) or not isinstance(contacts, Sequence):
-        raise InvalidArgument(f"contacts is {contacts!r}; give a list of names of frames")
-    dropped = load_robot(robot, contact_points=[ContactPoint(frame) for frame in contacts] or points)
+    """One that can be dropped, and touches at the origins of these frames or balls there, or else at these points."""
+    if isinstance(contacts, str) or not isinstance(contacts, (Sequence, Mapping)):
+        raise InvalidArgument(f"contacts is {contacts!r}; give a list of names of frames, or a radius [m] by name")
+    radii = contacts if isinstance(contacts, Mapping) else dict.fromkeys(contacts, 0.0)
+    chosen = [ContactPoint(frame, radius=radius) for frame, radius in radii.items()]
+    dropped = load_robot(robot, contact_points=chosen or points)
     if not dropped.contact_points:
         raise InvalidArgument(
             f"robot {robot!r} has no contact points; name frames that may touch the ground (contacts)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -23,7 +23,7 @@ AT_REST = 0.1
 
 def scenario(
     robot: str = "go2",
-    contacts: Sequence[str] = (),
+    contacts: Sequence[str] | Mapping[str, float] = (),
     height: float = 0.3,
     amplitude: float = 0.08,
     seed: int = 0,
@@ -33,7 +33,8 @@ def scenario(
 
     Args:
         robot: A known robot's name, or the path of a URDF or MJCF file.
-        contacts: Frames whose origins may touch the ground; by default points all over its collision geometry.
+        contacts: Frames whose origins may touch the ground, or the radius [m] of a ball around each; by default points
+            all over its collision geometry.
         height: Of the fall, to the highest bump [m].
         amplitude: Of the highest bump or deepest hollow [m].
         seed: Which ground.

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Mapping
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from exposim import _checks
 from exposim._checks import Array
+from exposim._durations import show_time
 from exposim.contact.surfaces import surfaces_of
 from exposim.errors import InvalidArgument, SimulationDiverged, StateMismatch
-from exposim.robots.robot import Robot
+from exposim.scenarios.sensed import SensorsOfRun, remembered_by_controller, takes_readings
+from exposim.simulation.advancing import Pace
 from exposim.simulation.collisions import checked_pairs
-from exposim.simulation.header import Columns, ContactColumn, Outcome
-from exposim.simulation.integrators import Expo, Integrator, LeavesToPaperExpo
+from exposim.simulation.header import Outcome
+from exposim.simulation.integrators import Integrator, LeavesToPaperExpo, as_integrator
+from exposim.simulation.recording import Given, Recording
 from exposim.simulation.settings import RobotSettings, RunSettings, ScenarioSettings
 from exposim.simulation.simulator import Simulator
-from exposim.simulation.state import State, unpacked
-from exposim.simulation.trajectory import ARRAYS, FORMAT, FORMAT_VERSION, Trajectory
+from exposim.simulation.state import State
+from exposim.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from exposim.scenarios.scenario import Scenario
@@ -31,6 +33,26 @@ if TYPE_CHECKING:
 RECORDING_INTERVAL = 1e-3
 # Of a run: a year at steps of a microsecond has less.
 MOST_STEPS = 10**14
+# By so much of a control period the steps within may miss it; they are then made to fit exactly.
+PERIOD_TOLERANCE = 1e-5
+
+
+class _Kept(NamedTuple):
+    """What a run has done, replaced as one at the end of every control period.
+
+    So an interruption anywhere leaves a whole number of them.
+
+    Args:
+        steps: Taken; by accuracy, control periods.
+        instants: That are recorded.
+        memory: Of the controller.
+        next_step: That is tried first [s], by accuracy.
+    """
+
+    steps: int
+    instants: int
+    memory: dict[str, Array]
+    next_step: float | None
 
 
 class Run(LeavesToPaperExpo):
@@ -38,31 +60,43 @@ class Run(LeavesToPaperExpo):
 
     Args:
         scenario: What is simulated.
-        integrator: The scheme; by default ``Expo()``.
-        dt: Time step [s]; by default the scenario's. A whole number of steps makes a control period; if it is larger
-            than the scenario's control period, the torque is held over every step.
+        integrator: The scheme, or its name, such as ``"rk4"``; by default ``Expo()``.
+        dt: Time step [s]; by default the scenario's, or a control period that is given and shorter. A whole number of
+            steps makes a control period; a step that is longer is refused, unless the scenario holds nothing over its
+            control periods.
         duration: [s] By default the scenario's.
         record_every: Record every so many steps, which must divide those of a control period; by default every one,
             or about one in a millisecond where steps are smaller.
+        accuracy: Chooses the steps within control periods instead, as :meth:`exposim.Simulator.advance` does, each of
+            which is recorded; then there is no ``dt`` and no ``record_every`` to give.
+        control_period: Torques, targets and wrenches are held this long [s]; by default as long as the scenario says.
     """
 
     def __init__(
         self,
         scenario: Scenario,
-        integrator: Integrator | None = None,
+        integrator: Integrator | str | None = None,
         dt: float | None = None,
         duration: float | None = None,
         *,
         record_every: int | None = None,
+        accuracy: float | None = None,
+        control_period: float | None = None,
     ):
-        integrator = Expo() if integrator is None else integrator
-        dt = _checks.number("dt", scenario.dt if dt is None else dt, "[s]", above=0.0)
+        integrator = as_integrator(integrator)
+        self.accuracy = _checks.optional("accuracy", accuracy, "", above=0.0)
+        if self.accuracy is not None and (dt is not None or record_every is not None):
+            given = "dt" if dt is not None else "record_every"
+            raise InvalidArgument(f"accuracy chooses the steps, and all are recorded; leave out {given}, or accuracy")
+        dt, self.control_period = _step_and_period(scenario, dt, control_period)
+        if self.accuracy is not None:
+            dt = self.control_period  # what a step can be at most
+            Pace.checked(integrator, dt, False, None, dt, self.accuracy, None, None)  # refuses other schemes at once
         duration = _checks.number("duration", scenario.duration if duration is None else duration, "[s]", above=0.0)
         self.scenario = scenario
-        self.control_period = max(scenario.control_period, dt)
         self.steps_per_period = _steps_per_period(self.control_period, dt)
         self.record_every = _recording(record_every, self.steps_per_period, dt)
-        self.steps = _steps(duration, dt)  # of the whole run
+        self.steps = _steps(duration, dt)  # of the whole run; by accuracy, control periods
         self.sim = Simulator(
             scenario.robot,
             scenario.ground,
@@ -78,6 +112,9 @@ class Run(LeavesToPaperExpo):
             )
         self.sim.reset(scenario.q0, scenario.v0)
         self.controller = None if scenario.make_controller is None else scenario.make_controller()
+        self._takes_readings = takes_readings(self.controller)
+        self._sensed = SensorsOfRun(scenario.sensors)
+        self._sensed.read(self.sim)
         self.settings = RunSettings(
             scenario=ScenarioSettings(scenario.name, scenario.description, scenario.origin),
             robot=RobotSettings.of(scenario.robot),
@@ -90,26 +127,27 @@ class Run(LeavesToPaperExpo):
             q0=tuple(np.asarray(scenario.q0).tolist()),
             v0=tuple(np.asarray(scenario.v0).tolist()),
             collisions=checked_pairs(scenario.collisions, scenario.robot),
+            accuracy=self.accuracy,
         )
         self._described = self.settings.describe()  # refuses at once what no file can hold
+        self.rejected = 0  # steps, where they are chosen by their error
         self.seconds_per_step: list[float] = []  # measured, one entry per recorded interval
         self.seconds_per_control: list[float] = []  # measured, one entry per control period
-        self._resumed: dict[str, NDArray[Any]] | None = None  # what was recorded before the rows
-        self._rows: list[tuple[Array, Array]] = [self._row(np.zeros(len(scenario.robot.actuated_dofs)))]
-        # Replaced as one at the end of every control period, so that an interruption anywhere leaves a whole number.
-        self._kept: tuple[int, int, dict[str, Array]] = (0, 1, self._memory())  # steps, rows, memory
+        self._recording = Recording(self.sim)
+        if self.accuracy is not None:
+            self.sim._observe(self._recording)
+        self._kept = _Kept(0, len(self._recording), self._memory(), None)
 
     @classmethod
     def again(cls, trajectory: Trajectory, scenario: Scenario, duration: float | None = None) -> Run:
         """From the start, with the settings that made a trajectory; see :func:`exposim.scenarios.of`."""
         settings = trajectory.settings
-        return cls(
-            scenario,
-            settings.integrator,
-            settings.dt,
-            settings.duration if duration is None else duration,
-            record_every=settings.record_every,
-        )
+        duration = settings.duration if duration is None else duration
+        period = settings.control_period
+        if settings.accuracy is not None:
+            return cls(scenario, settings.integrator, None, duration, accuracy=settings.accuracy, control_period=period)
+        every = settings.record_every
+        return cls(scenario, settings.integrator, settings.dt, duration, record_every=every, control_period=period)
 
     @classmethod
     def resume(cls, trajectory: Trajectory, scenario: Scenario, duration: float | None = None) -> Run:
@@ -129,6 +167,8 @@ class Run(LeavesToPaperExpo):
                 f"resume with what made it, or start anew"
             )
         steps = trajectory.outcome.steps
+        if run.accuracy is not None:
+            steps = round(float(trajectory.t[-1]) / run.control_period)
         if steps > run.steps:
             raise InvalidArgument(f"duration is {duration}, but {trajectory.t[-1]:g} s have been simulated already")
         if steps % run.steps_per_period and steps < run.steps:
@@ -136,25 +176,26 @@ class Run(LeavesToPaperExpo):
                 f"the run ended at {trajectory.t[-1]:g} s, within a control period of {run.control_period:g} s, "
                 f"and cannot be made longer"
             )
-        run.sim.state = last = trajectory.state(-1)
-        if trajectory.memory:
-            run._remember(trajectory.memory)
-        recorded = {name: getattr(trajectory, name) for name in ARRAYS}
-        run._resumed = {name: array[:-1] for name, array in recorded.items()}
-        record = np.concatenate([last._x, *(recorded[name][-1].ravel() for name in _BESIDE)])
-        run._rows = [(record, recorded["tau"][-1])]
-        run._kept = (steps, 1, run._memory())
+        run.sim._observe_no_more(run._recording)
+        run._recording = Recording.after(trajectory, run.sim)
+        run.sim._core.loose = _last_told(trajectory, run.sim)
+        if run.accuracy is not None:
+            run.sim._observe(run._recording)
+        run._sensed.resume(trajectory.memory, run.sim)
+        if remembered := remembered_by_controller(trajectory.memory):
+            run._remember(remembered)
+        run._kept = _Kept(steps, len(run._recording), run._memory(), trajectory.outcome.next_step)
         return run
 
     @property
     def steps_done(self) -> int:
-        """Steps taken, counted at the end of every control period."""
-        return self._kept[0]
+        """Steps taken, or by accuracy control periods, counted at the end of each."""
+        return self._kept.steps
 
     @property
     def t(self) -> float:
         """Time reached [s]."""
-        return float(self._rows[self._kept[1] - 1][0][0])
+        return self._recording.time(self._kept.instants)
 
     @property
     def divergence(self) -> SimulationDiverged | None:
@@ -170,15 +211,26 @@ class Run(LeavesToPaperExpo):
         """One control period, or what is left of the last."""
         if self.done:
             return
-        steps, rows, _ = self._kept
-        del self._rows[rows:]  # of a period that was interrupted
+        steps, next_step = self._kept.steps, self._kept.next_step
+        self._recording.cut(self._kept.instants)  # of a period that was interrupted
         start = perf_counter()
         state = self.sim.state
         tau = self.torques(state)
         target = self.scenario.target_at(state.t)
         wrenches = None if self.scenario.disturbance is None else self.scenario.disturbance(state.t)
         self.seconds_per_control.append(perf_counter() - start)
-        self._rows[-1] = (self._rows[-1][0], tau)
+        self._recording.give(self._held(tau, target, wrenches))
+        if self.accuracy is None:
+            steps = self._advance_by_steps(steps, tau, target, wrenches)
+        else:
+            next_step = self._advance_by_accuracy(self.accuracy, next_step, tau, target, wrenches)
+            steps += 0 if self.sim.diverged else 1
+        self._sensed.read(self.sim)
+        self._kept = _Kept(steps, len(self._recording), self._memory(), next_step)
+
+    def _advance_by_steps(
+        self, steps: int, tau: Array, target: ArrayLike | None, wrenches: Mapping[str, ArrayLike] | None
+    ) -> int:
         end = min(steps + self.steps_per_period, self.steps)
         while steps < end:
             n = min(self.record_every, end - steps)
@@ -188,35 +240,49 @@ class Run(LeavesToPaperExpo):
             if self.sim.diverged:
                 break
             steps += n
-            self._rows.append(self._row(tau))
-        self._kept = (steps, len(self._rows), self._memory())
+            self._recording.add(n, self.sim.dt, self.sim.events)
+        return steps
+
+    def _advance_by_accuracy(
+        self,
+        accuracy: float,
+        next_step: float | None,
+        tau: Array,
+        target: ArrayLike | None,
+        wrenches: Mapping[str, ArrayLike] | None,
+    ) -> float:
+        start = perf_counter()
+        info = self.sim.advance(
+            self.control_period, tau, accuracy, target=target, wrenches=wrenches, first_step=next_step
+        )
+        self.seconds_per_step += [(perf_counter() - start) / max(1, info.steps)] * info.steps
+        self.rejected += info.rejected
+        return info.next_step
+
+    def _held(self, tau: Array, target: ArrayLike | None, wrenches: Mapping[str, ArrayLike] | None) -> Given:
+        """As it is recorded."""
+        if wrenches:
+            wrenches = {frame: np.array(each, dtype=float) for frame, each in wrenches.items()}
+        return Given(tau, self.sim._inputs.target(target), None, wrenches)
+
+    @property
+    def readings(self) -> dict[str, Any]:
+        """What the scenario's sensors say at the end of the last control period, by name; a copy."""
+        return dict(self._sensed.readings)
 
     @property
     def trajectory(self) -> Trajectory:
         """What has been recorded up to now."""
-        steps, count, memory = self._kept
-        records, tau = (np.array(column) for column in zip(*self._rows[:count], strict=True))
-        arrays = self._take_apart(records) | {"tau": tau}
-        if self._resumed is not None:
-            arrays = {name: np.concatenate([self._resumed[name], array]) for name, array in arrays.items()}
-        robot, divergence = self.scenario.robot, self.divergence
-        metadata: Any = importlib.import_module("importlib.metadata")  # slow to import
-        header = {
-            "format": FORMAT,
-            "format_version": FORMAT_VERSION,
-            "exposim": metadata.version("exposim"),
-            "pinocchio": metadata.version("pin"),
-            "settings": self._described,
-            "columns": _columns(robot).describe(),
-            "contacts": [contact.describe() for contact in self._contacts()],
-            "outcome": Outcome(
-                finished=steps >= self.steps,
-                steps=steps,
-                diverged_at=None if divergence is None else divergence.time,
-                divergence=None if divergence is None else str(divergence),
-            ).describe(),
-        }
-        return Trajectory(arrays, header, memory)
+        steps, instants, memory, next_step = self._kept
+        divergence = self.divergence
+        outcome = Outcome(
+            finished=steps >= self.steps,
+            steps=self._recording.steps(instants),
+            next_step=next_step,
+            diverged_at=None if divergence is None else divergence.time,
+            divergence=None if divergence is None else str(divergence),
+        )
+        return self._recording.trajectory(self._described, outcome, memory | self._sensed.samples(self.t), instants)
 
     def torques(self, state: State) -> Array:
         """The controller's torques, one per actuated degree of freedom."""
@@ -224,7 +290,8 @@ class Run(LeavesToPaperExpo):
         dofs = robot.actuated_dofs
         if self.controller is None:
             return np.zeros(len(dofs))
-        tau = _checks.vector("the controller's torque", self.controller(state.t, state))
+        more: dict[str, Any] = {"readings": self.readings} if self._takes_readings else {}
+        tau = _checks.vector("the controller's torque", self.controller(state.t, state, **more))
         if tau.size == len(dofs):
             return tau
         if tau.size == robot.nv and not np.delete(tau, dofs).any():
@@ -233,18 +300,6 @@ class Run(LeavesToPaperExpo):
             f"the controller of {self.scenario.name!r} returned {tau.size} torques at t = {state.t:g} s; "
             f"give {len(dofs)}, one per actuated degree of freedom of {robot.name!r}"
         )
-
-    def _row(self, tau: Array) -> tuple[Array, Array]:
-        """The flat state with what is read beside it, and the torque asked for."""
-        return self.sim._core.recorded, tau
-
-    def _take_apart(self, records: Array) -> dict[str, NDArray[Any]]:
-        """What records hold, by name."""
-        layout, nu = self.sim.state.layout, len(self.scenario.robot.actuated_dofs)
-        ends = np.cumsum([layout.size, nu, 3 * layout.nc, 3 * layout.nc])
-        x, torque, *of_contacts = np.split(records, ends, axis=1)
-        beside = [torque, *(each.reshape(len(x), layout.nc, 3) for each in of_contacts)]
-        return unpacked(x, layout) | dict(zip(_BESIDE, beside, strict=True))
 
     def _remember(self, memory: Mapping[str, Array]) -> None:
         try:
@@ -257,17 +312,16 @@ class Run(LeavesToPaperExpo):
 
     def _memory(self) -> dict[str, Array]:
         remembered = getattr(self.controller, "memory", {})
-        return {name: np.array(value) for name, value in remembered.items()}
-
-    def _contacts(self) -> list[ContactColumn]:
-        sim = self.sim
-        return [
-            ContactColumn(point.name, point.frame, k, friction)
-            for point, k, friction in zip(sim.contact_points, sim.belongs_to, sim.frictions, strict=True)
-        ]
+        return {name: np.array(value) for name, value in remembered.items()} | self._sensed.memory
 
 
-_BESIDE = ("torque", "position", "normal", "force")  # read beside the state, in this order
+def _last_told(trajectory: Trajectory, sim: Simulator) -> list[bool]:
+    """Which contacts slip by the last of their events, so that what follows these goes with them."""
+    loose = [False] * len(sim.contact_points)
+    for event in trajectory.events:
+        if event.is_contact:
+            loose[event.index] = event.kind == "slip"
+    return loose
 
 
 def _comparable(settings: RunSettings) -> dict[str, Any]:
@@ -276,6 +330,27 @@ def _comparable(settings: RunSettings) -> dict[str, Any]:
     if origin := described["scenario"]["origin"]:
         origin["file"] = None
     return described
+
+
+def _step_and_period(scenario: Scenario, dt: float | None, period: float | None) -> tuple[float, float]:
+    """Time step and control period of a run [s]; what a controller sees is never changed without being asked."""
+    held = scenario.control_period if period is None else _checks.number("control_period", period, "[s]", above=0.0)
+    if dt is None:
+        dt = scenario.dt if period is None else min(held, scenario.dt or held)
+    dt = _checks.number("dt", dt, "[s]", above=0.0)
+    if dt <= held * (1.0 + PERIOD_TOLERANCE):
+        return dt, held
+    if period is None and not scenario.is_controlled:
+        return dt, dt
+    raise InvalidArgument(
+        f"dt is {dt:g} s, but {scenario.name!r} holds its inputs for a control period of {held:g} s; give a dt of at "
+        f"most that, or ask for longer periods: control_period={dt:g} (--control-period {_typed(dt)})"
+    )
+
+
+def _typed(seconds: float) -> str:
+    """A time as one types it on the command line: ``5ms``."""
+    return show_time(seconds, 6).replace(" ", "")
 
 
 def _steps(duration: float, dt: float) -> int:
@@ -288,7 +363,7 @@ def _steps(duration: float, dt: float) -> int:
 
 def _steps_per_period(period: float, dt: float) -> int:
     steps = _steps(period, dt)
-    if abs(steps * dt - period) > 1e-5 * period:  # the step is then made to fit exactly
+    if abs(steps * dt - period) > PERIOD_TOLERANCE * period:  # the step is then made to fit exactly
         near = sorted({period / max(1, int(period / dt)), period / (int(period / dt) + 1)})
         raise InvalidArgument(
             f"dt is {dt:g} s, of which no whole number makes the control period of {period:g} s; "
@@ -307,20 +382,3 @@ def _recording(every: int | None, steps_per_period: int, dt: float) -> int:
             f"record_every is {every}, which does not divide the {steps_per_period} steps of a period"
         )
     return every
-
-
-def _columns(robot: Robot) -> Columns:
-    """What the entries of q, v and tau are called, and what has dry friction."""
-    model = robot.model
-    q: list[str] = []
-    v: list[str] = []
-    for i in range(1, model.njoints):
-        joint, name = model.joints[i], model.names[i]
-        if joint.shortname() == "JointModelFreeFlyer":
-            q += [f"{name}_{axis}" for axis in ("x", "y", "z", "qx", "qy", "qz", "qw")]
-            v += [f"{name}_{axis}" for axis in ("vx", "vy", "vz", "wx", "wy", "wz")]
-            continue
-        q += [name] if joint.nq == 1 else [f"{name}_{k}" for k in range(joint.nq)]
-        v += [name] if joint.nv == 1 else [f"{name}_{k}" for k in range(joint.nv)]
-    rough = [i for i, friction in enumerate(robot.dry_friction) if friction.static]
-    return Columns(tuple(q), tuple(v), tuple(v[i] for i in robot.actuated_dofs), tuple(v[i] for i in rough))
