@@ -1,8 +1,8 @@
 """Figures of recorded motions. They are made without pyplot: no window, no global state."""
 
-from exposim._extras import extras
+from exposim._extras import extras as _extras
 
-with extras():
+with _extras():
     from exposim.plots.comparison import comparison
     from exposim.plots.forces import forces
     from exposim.plots.joints import torques
@@ -10,3 +10,7 @@ with extras():
     from exposim.plots.style import save
 
 __all__ = ["comparison", "forces", "motion", "save", "torques"]
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

@@ -13,12 +13,23 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from exposim._checks import Array
-from exposim.plots.style import BLACK, BLUE, NORMAL, SMALL, VERMILION, name_panel, over_time, panels, title
+from exposim.plots.style import BLACK, BLUE, GREEN, NORMAL, SMALL, VERMILION, name_panel, over_time, panels, title
 from exposim.scenarios.measures import forces_by_direction
 from exposim.simulation.header import ContactColumn
 from exposim.simulation.trajectory import Trajectory, as_trajectory
 
 SLIPPING = "#F7D9C4"
+# How events are marked, and their names in the legend: landings and lift-offs below the forces, slips above them.
+MARKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "land": ("lands", {"marker": "v", "color": GREEN, "ms": 4.5, "mew": 0.0}),
+    "lift": ("lifts", {"marker": "^", "color": GREEN, "ms": 4.0, "mew": 0.8, "mfc": "white"}),
+    "slip": ("slips", {"marker": "|", "color": VERMILION, "ms": 6.0, "mew": 1.0}),
+    "stick": ("sticks", {"marker": "|", "color": BLUE, "ms": 6.0, "mew": 1.0}),
+}
+LOW, HIGH = 0.03, 0.985  # of the panel: where they stand
+# A contact with more of one kind than this gets none of it: they would be one line.
+MOST_MARKS = 80
+IN_A_ROW = 6  # of the legend
 # Impacts above this many times what a contact usually carries leave the panel; the highest is written above it.
 IMPACT = 2.5
 # Up to so many contacts are drawn whether they press or not; of others that do, so many; and side by side.
@@ -28,6 +39,7 @@ FEW, MOST, BESIDE = 8, 24, 6
 def forces(trajectory: Trajectory | str | PathLike[str]) -> Figure | None:
     """Normal and tangential force of every contact over time, the friction limit μλ_n, and where it slips.
 
+    Marks tell when a contact lands, lifts, slips and sticks again, unless a contact has more than 80 of a kind.
     Contact points of one foot are below each other. Contacts that never press are left out if there are more than
     eight, and of more than 24 those that press least. ``None`` for a robot without contacts.
 
@@ -44,17 +56,20 @@ def forces(trajectory: Trajectory | str | PathLike[str]) -> Figure | None:
     rows, columns = layout.shape
     figure, axes = panels(rows, columns, 2.1 if rows < 3 else 1.45, sharex=True, sharey=True)
     top = _ceiling(normal, trajectory)
+    marks = _marks(trajectory)
     for panel, i in zip(axes.flat, layout.flat, strict=True):
         if i < 0:
             panel.set_axis_off()
             continue
         k = shown[i]
         _draw(panel, trajectory, k, normal[:, k], tangential[:, k], top)
-    axes.flat[0].set_ylim(-0.03 * top, top)
+        _draw_marks(panel, marks.get(k, {}))
+    drawn = {kind for k in shown for kind in marks.get(k, {})}
+    axes.flat[0].set_ylim((-0.1 if drawn & {"land", "lift"} else -0.03) * top, top)
     for panel in axes[:, 0]:
         panel.set_ylabel("force [N]", fontsize=NORMAL)
     over_time(axes, trajectory)
-    _legend(figure, contacts)
+    _legend(figure, contacts, [kind for kind in MARKS if kind in drawn])
     some = "" if len(shown) == len(contacts) else f" (of {len(shown)} of {len(contacts)} contacts)"
     title(figure, trajectory, f"Contact forces{some}")
     return figure
@@ -76,7 +91,27 @@ def _draw(axes: Axes, trajectory: Trajectory, i: int, normal: Array, tangential:
     name_panel(axes, contact.name)
 
 
-def _legend(figure: Figure, contacts: tuple[ContactColumn, ...]) -> None:
+def _marks(trajectory: Trajectory) -> dict[int, dict[str, Array]]:
+    """Times of the events of each contact by their kind, where there are not too many."""
+    if not trajectory.has_events:
+        return {}
+    events = trajectory.events.select(kind=MARKS)
+    found: dict[int, dict[str, Array]] = {}
+    for k in np.unique(events.index).tolist():
+        kinds, times = events.kind[events.index == k], events.t[events.index == k]
+        of_kind = {kind: times[kinds == kind] for kind in MARKS}
+        found[k] = {kind: each for kind, each in of_kind.items() if 0 < len(each) <= MOST_MARKS}
+    return found
+
+
+def _draw_marks(axes: Axes, marks: dict[str, Array]) -> None:
+    for kind, times in marks.items():
+        at = np.full(len(times), LOW if kind in ("land", "lift") else HIGH)
+        look = MARKS[kind][1]
+        axes.plot(times, at, ls="none", transform=axes.get_xaxis_transform(), clip_on=False, zorder=5, **look)
+
+
+def _legend(figure: Figure, contacts: tuple[ContactColumn, ...], marked: list[str]) -> None:
     frictions = {contact.friction for contact in contacts}
     handles: list[Any] = [
         Line2D([], [], color=BLUE, lw=1.2, label="normal λₙ" + (" (= μλₙ)" if frictions == {1.0} else "")),
@@ -86,7 +121,9 @@ def _legend(figure: Figure, contacts: tuple[ContactColumn, ...]) -> None:
         mu = f", μ = {next(iter(frictions)):g}" if len(frictions) == 1 else ""
         handles.append(Line2D([], [], color=BLACK, lw=0.8, ls=(0, (4, 2)), label=f"friction limit μλₙ{mu}"))
     handles.append(Patch(color=SLIPPING, lw=0, label="slipping"))
-    figure.legend(handles=handles, frameon=False, fontsize=SMALL, ncols=len(handles), loc="outside lower left")
+    handles += [Line2D([], [], ls="none", label=name, **look) for name, look in (MARKS[kind] for kind in marked)]
+    columns = len(handles) if len(handles) <= IN_A_ROW else (len(handles) + 1) // 2
+    figure.legend(handles=handles, frameon=False, fontsize=SMALL, ncols=columns, loc="outside lower left")
 
 
 def _ceiling(normal: Array, trajectory: Trajectory) -> float:

@@ -1,34 +1,47 @@
-"""Looking at motions: a page in the browser while Python runs, or one HTML file to keep and pass on.
+"""Looking at motions: in the browser while Python runs, as one HTML file to keep and pass on, as pictures and films.
 
-Both show what Pinocchio's own visualizers draw of the robot, and besides the ground, the contact points and the contact
+All show what Pinocchio's own visualizers draw of the robot, and besides the ground, the contact points and the contact
 forces: an arrow each, red while the contact slips.
 """
 
 from __future__ import annotations
 
-import importlib
-import warnings
-from typing import TYPE_CHECKING, Any
+import importlib as _importlib
+import warnings as _warnings
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from exposim._extras import extras
+from exposim._extras import extras as _extras
 
-if TYPE_CHECKING:
+if _TYPE_CHECKING:
+    from exposim.viewer.camera import Camera
+    from exposim.viewer.films import video
     from exposim.viewer.live import LiveViewer, serve
+    from exposim.viewer.pictures import Renderer, render
     from exposim.viewer.replay import write_replay
+    from exposim.viewer.watching import Live
 
-__all__ = ["LiveViewer", "serve", "write_replay"]
+__all__ = ["Camera", "Live", "LiveViewer", "Renderer", "render", "serve", "video", "write_replay"]
 
-_MODULES = {"LiveViewer": "live", "serve": "live", "write_replay": "replay"}
+_MODULES = {
+    "Camera": "camera",
+    "Live": "watching",
+    "LiveViewer": "live",
+    "Renderer": "pictures",
+    "render": "pictures",
+    "serve": "live",
+    "video": "films",
+    "write_replay": "replay",
+}
 
 
-def __getattr__(name: str) -> Any:
-    # Meshcat and viser are slow to import: only when they are used.
+def __getattr__(name: str) -> object:
+    # Meshcat, viser and Embree are slow to import: only when they are used.
     if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    with extras(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of a module of pyzmq that Meshcat imports
-        return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
+    with _extras(), _warnings.catch_warnings():
+        _warnings.simplefilter("ignore", DeprecationWarning)  # of a module of pyzmq that Meshcat imports
+        return getattr(_importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

@@ -24,6 +24,7 @@ from exposim.robots.robot import Robot
 from exposim.simulation.state import State
 from exposim.simulation.trajectory import Trajectory, as_trajectory
 from exposim.viewer import scene as looks
+from exposim.viewer.flashes import SWELLING, Flashes, lit
 from exposim.viewer.playback import Playback
 from exposim.viewer.scene import Scene
 from exposim.viewer.viser_ground import ViserGround
@@ -35,6 +36,10 @@ ATTEMPTS = 50
 # Time that connections have to end in order [s].
 GRACE = 0.2
 FIELD_OF_VIEW = np.radians(35.0)
+# Radius of a contact point, in parts of the robot's size.
+POINT = 0.02
+# How much of the way to the robot the page follows with every image.
+FOLLOWING = 0.15
 # Everything hangs on this node: the page follows the robot by moving the world, so that the camera stays the user's.
 WORLD = "/world"
 
@@ -73,6 +78,8 @@ class LiveViewer:
         self._stopped = threading.Event()
         self._points: list[viser.IcosphereHandle] = []
         self._arrows: list[viser.ArrowsHandle] = []
+        self._follow: viser.GuiCheckboxHandle | None = None
+        self._flashes: Flashes | None = None  # of the motion that is played
         self.playback: Playback | None = None
         with contextlib.redirect_stdout(io.StringIO()):  # viser prints its own address
             self._server = start_server(visitors, free, title or robot.name)
@@ -91,7 +98,7 @@ class LiveViewer:
     def show(self, state: State | ArrayLike, contacts: Sequence[Contact] = ()) -> None:
         """Shows the robot at a state or configuration, (nq,), with contacts such as ``sim.contacts``."""
         q = self._scene.robot.check_configuration(state.q if isinstance(state, State) else state)
-        self._draw(
+        self.draw(
             q,
             np.array([contact.position for contact in contacts]).reshape(-1, 3),
             np.array([contact.force for contact in contacts]).reshape(-1, 3),
@@ -107,6 +114,7 @@ class LiveViewer:
             self.playback.stop()
         self._scene = self._scene.following(trajectory.q[looks.frames(trajectory.t)])
         self._aim_camera(self._server.initial_camera)
+        self._flashes = Flashes.of(trajectory)
         self.playback = Playback(self._server, self._scene, trajectory, self._show_instant, self._aim_camera)
 
     def wait(self) -> None:
@@ -156,15 +164,35 @@ class LiveViewer:
         arrays = (trajectory.q, trajectory.position, trajectory.force, trajectory.active, trajectory.slipping)
         with self._server.atomic():
             self._world.position = moved
-            self._draw(*(array[i] for array in arrays))
+            flash = None if self._flashes is None else self._flashes.at(float(trajectory.t[i]))
+            q, position, force, active, slipping = (array[i] for array in arrays)
+            self.draw(q, position, force, active, slipping, flash)
 
-    def _draw(
-        self, q: Array, position: Array, force: Array, active: NDArray[np.bool_], slipping: NDArray[np.bool_]
+    def draw(
+        self,
+        q: Array,
+        position: Array,
+        force: Array,
+        active: NDArray[np.bool_],
+        slipping: NDArray[np.bool_],
+        flash: Array | None = None,
     ) -> None:
+        """Shows a configuration with contacts.
+
+        Args:
+            q: The configuration, (nq,).
+            position: Of the contacts [m], (nc, 3).
+            force: On the robot [N], (nc, 3).
+            active: Whether each touches, (nc,).
+            slipping: Whether each slips, (nc,).
+            flash: How much is left of the light after its landing, from 0 to 1, (nc,).
+        """
+        flash = np.zeros(len(position)) if flash is None else flash
         drawn, arrows = self._scene.arrows(force, active)
         colours = self._scene.colours(drawn, slipping)
         with self._lock, self._server.atomic():
             self._robot.display(q)
+            self._keep_in_view(q)
             self._ground.move(self._scene.focus(q[None])[0])
             while len(self._points) < len(position):
                 self._add_contact()
@@ -172,7 +200,8 @@ class LiveViewer:
                 point.visible = i < len(position)
                 arrow.visible = bool(point.visible and drawn[i])
                 if point.visible:
-                    point.position, point.color = position[i], _bytes(colours[i])
+                    point.position, point.color = position[i], _bytes(lit(colours[i], flash[i]))
+                    point.radius = POINT * self._scene.size * float(1.0 + SWELLING * flash[i])
                 if arrow.visible:
                     head = min(0.05 * self._scene.size, 0.6 * float(np.linalg.norm(arrows[i])))
                     arrow.head_length, arrow.head_radius, arrow.shaft_radius = head, 0.35 * head, 0.13 * head
@@ -180,10 +209,21 @@ class LiveViewer:
                     # Viser takes the colours of arrows as linear ones.
                     arrow.colors = np.round(255 * colours[i] ** 2.2).astype(np.uint8)
 
+    def add_following(self) -> None:
+        """Adds a box to the page by which it keeps what is drawn in view, smoothly; ticked."""
+        self._follow = self._server.gui.add_checkbox("follow", True, hint="keep the robot in view")
+        self._middle = self._home = self._scene.focus(self._scene.robot.q0[None])[0]
+
+    def _keep_in_view(self, q: Array) -> None:
+        if self._follow is None:
+            return
+        self._middle = self._middle + FOLLOWING * (self._scene.focus(q[None])[0] - self._middle)
+        self._world.position = self._home - self._middle if self._follow.value else np.zeros(3)
+
     def _add_contact(self) -> None:
         name = f"{WORLD}/contacts/{len(self._points)}"
         add = self._server.scene
-        self._points.append(add.add_icosphere(f"{name}/point", radius=0.02 * self._scene.size, color=looks.OPEN))
+        self._points.append(add.add_icosphere(f"{name}/point", radius=POINT * self._scene.size, color=looks.OPEN))
         self._arrows.append(
             add.add_arrows(f"{name}/arrow", np.zeros((1, 2, 3)), np.array(looks.STICKING), visible=False)
         )
@@ -218,7 +258,7 @@ def serve(
     trajectory = as_trajectory(trajectory)
     viewer = LiveViewer(
         looks.robot_of(trajectory, robot),
-        trajectory.settings.ground if ground is None else ground,
+        looks.world_around(trajectory, ground),
         port,
         host,
         title=looks.title_of(trajectory),

@@ -125,7 +125,10 @@ class Playback:
 
 
 def _legend(scene: Scene) -> str:
-    lines = [f"Arrows are contact forces, {scene.force_legend}: blue while the contact sticks, red while it slips."]
+    lines = [
+        f"Arrows are contact forces, {scene.force_legend}: blue while the contact sticks, red while it slips.",
+        "Points that have just landed are yellow for a moment.",
+    ]
     if scene.ground.has_tiles:
         lines.append(f"Tiles of {100 * scene.tile:g} cm.")
     return " ".join(lines)

@@ -23,6 +23,7 @@ from exposim.errors import InvalidArgument
 from exposim.robots.robot import Robot
 from exposim.simulation.trajectory import Trajectory, as_trajectory
 from exposim.viewer import scene as looks
+from exposim.viewer.flashes import FLASHING, SWELLING, Flashes, lit
 from exposim.viewer.ground import MARGIN, MOST_TILES, Look
 from exposim.viewer.recorder import RecordingWindow
 from exposim.viewer.scene import Scene
@@ -192,6 +193,10 @@ def _animate_contacts(
     drawn, arrows = scene.arrows(trajectory.force[frames], trajectory.active[frames])
     colours = scene.colours(drawn, trajectory.slipping[frames])
     position = trajectory.position[frames]
+    flashes = Flashes.of(trajectory)
+    flash = np.array([flashes.at(float(t)) for t in trajectory.t[frames]])
+    points = lit(colours, flash)
+    swollen = np.repeat(1.0 + SWELLING * flash[..., None], 3, axis=-1)
     for i in contacts:
         length = np.linalg.norm(arrows[:, i], axis=1)
         head = np.minimum(0.05 * scene.size, 0.6 * length)
@@ -199,8 +204,8 @@ def _animate_contacts(
         thick = head / (0.05 * scene.size)  # short arrows are thin ones
         shaft = np.column_stack([thick, thick, length - head])
         arrow = f"{CONTACTS}/{i}/arrow"
-        animate(f"{CONTACTS}/{i}/point", position=position[:, i])
-        animate(f"{CONTACTS}/{i}/point/<object>", colour=colours[:, i])
+        animate(f"{CONTACTS}/{i}/point", position=position[:, i], scale=swollen[:, i])
+        animate(f"{CONTACTS}/{i}/point/<object>", colour=points[:, i])
         animate(arrow, position=position[:, i], quaternion=along, visible=drawn[:, i])
         animate(f"{arrow}/shaft", scale=np.maximum(shaft, 1e-6))
         animate(
@@ -242,6 +247,7 @@ def _legend(scene: Scene, has_contacts: bool) -> Iterator[dict[str, str]]:
     if has_contacts:
         yield {"colour": _css(looks.STICKING), "text": f"force, {scene.force_legend}"}
         yield {"colour": _css(looks.SLIPPING), "text": "slipping"}
+        yield {"colour": _css(FLASHING), "text": "has just landed"}
     if scene.ground.has_tiles:
         yield {"colour": _css(looks.DARK_TILE), "text": f"tiles of {100 * scene.tile:g} cm"}
 

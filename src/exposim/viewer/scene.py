@@ -147,7 +147,9 @@ class Scene:
 
 
 def robot_of(trajectory: Trajectory, robot: Robot | None = None) -> Robot:
-    """The robot given, if it is of the right size, or that of the settings."""
+    """The robot given, if it is of the right size, or the one at hand that moved so, or that of the settings."""
+    if robot is None and trajectory._made_with is not None:
+        robot = trajectory._made_with[0]
     robot = trajectory.settings.robot.load() if robot is None else robot
     nq = trajectory.q.shape[1]
     if robot.nq != nq:
@@ -159,12 +161,20 @@ def robot_of(trajectory: Trajectory, robot: Robot | None = None) -> Robot:
     return robot
 
 
+def world_around(
+    trajectory: Trajectory, ground: Surface | Iterable[Surface] | None = None
+) -> Surface | Iterable[Surface]:
+    """The ground given, or the one at hand that it moved on, or that of the settings."""
+    if ground is not None:
+        return ground
+    return trajectory.settings.ground if trajectory._made_with is None else trajectory._made_with[1]
+
+
 def scene_of(
     trajectory: Trajectory, robot: Robot | None = None, ground: Surface | Iterable[Surface] | None = None
 ) -> Scene:
     """The scene of a recorded motion, of the robot and the ground given or those of its settings."""
-    world = trajectory.settings.ground if ground is None else ground
-    scene = Scene.of(robot_of(trajectory, robot), world, trajectory.q[0])
+    scene = Scene.of(robot_of(trajectory, robot), world_around(trajectory, ground), trajectory.q[0])
     return scene.following(trajectory.q[frames(trajectory.t)])
 
 

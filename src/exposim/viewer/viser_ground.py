@@ -9,10 +9,9 @@ from exposim._checks import Array
 from exposim.viewer import scene as looks
 from exposim.viewer.ground import Look
 from exposim.viewer.scene import Scene
+from exposim.viewer.terrain_places import TerrainPlaces
 from exposim.viewer.tiles import placement, tiles
 
-# Terrain is drawn anew after so many tiles of the way, and kept for so many places.
-STRETCH, KEPT = 8, 32
 SHADES = (looks.LIGHT_TILE, looks.DARK_TILE)
 
 
@@ -22,8 +21,7 @@ class ViserGround:
     def __init__(self, scene: Scene, server: viser.ViserServer, root: str):
         self._scene, self._page, self._root = scene, server.scene, root
         self._patches: list[viser.FrameHandle] = []
-        self._terrain: dict[tuple[int, ...], list[tuple[Look, Look]]] = {}
-        self._place: tuple[int, ...] | None = None  # that the terrain is drawn around, in stretches
+        self._places = TerrainPlaces(scene)
         for i in range(len(scene.ground.planes)):
             patch = f"{root}/ground/{i}"
             self._patches.append(self._page.add_frame(patch, show_axes=False))
@@ -37,26 +35,18 @@ class ViserGround:
     @property
     def terrain(self) -> list[tuple[Look, Look]]:
         """What is drawn of it now."""
-        return [] if self._place is None else self._terrain[self._place]
+        return self._places.terrain
 
     def move(self, near: Array) -> None:
         """Puts the patches of ground under the robot, by whole tiles: the ground has no end."""
         for patch, surface in zip(self._patches, self._scene.ground.planes, strict=True):
             place = placement(surface, near, 2.0 * self._scene.tile)
             patch.position, patch.wxyz = place.translation, looks.quaternion_wxyz(place.rotation)
-        stretch = STRETCH * self._scene.tile
-        off = np.inf if self._place is None else np.abs(near / stretch - self._place).max()
-        if self._scene.ground.terrain and off > 0.75:  # not back and forth where two places meet
-            self._draw_terrain(np.round(near / stretch), stretch)
-
-    def _draw_terrain(self, place: Array, stretch: float) -> None:
-        self._place = tuple(int(part) for part in place)
-        if self._place not in self._terrain:
-            if len(self._terrain) == KEPT:
-                self._terrain.clear()
-            found = self._scene.ground.terrain_looks(stretch * (place - 0.5), stretch * (place + 0.5))
-            self._terrain[self._place] = found
-        for i, shades in enumerate(self._terrain[self._place]):
+        before = self._places.place
+        terrain = self._places.around(near)
+        if self._places.place == before:
+            return
+        for i, shades in enumerate(terrain):
             for shade, (look, colour) in enumerate(zip(shades, SHADES, strict=True)):
                 self._add(f"{self._root}/terrain/{i}/{shade}", look, colour, is_ground=True)
 

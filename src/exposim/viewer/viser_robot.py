@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import coal
 import numpy as np
 import pinocchio as pin
-import trimesh
 import viser
-from numpy.typing import NDArray
 from pinocchio.visualize import ViserVisualizer
 
+from exposim.viewer.robot_meshes import triangles
 from exposim.viewer.scene import Scene
 
 
@@ -49,31 +45,3 @@ class ViserRobot(ViserVisualizer):  # type: ignore[misc]
             flat_shading=True,
             side="double",
         )
-
-
-def triangles(shape: pin.GeometryObject, scale: Any) -> trimesh.Trimesh | None:
-    """The surface of a shape; none for boxes, spheres and cylinders, which viser knows itself."""
-    geometry = shape.geometry
-    if isinstance(geometry, coal.BVHModelBase):
-        if Path(shape.meshPath).suffix.lower() in (".stl", ".obj") and Path(shape.meshPath).is_file():
-            mesh = trimesh.load_mesh(shape.meshPath)
-            return trimesh.Trimesh(mesh.vertices * scale, mesh.faces, process=False)
-        faces = _corners(geometry.tri_indices, geometry.num_tris)
-        return trimesh.Trimesh(np.array(geometry.vertices()), faces, process=False)
-    if isinstance(geometry, coal.ConvexBase):
-        faces = _corners(geometry.polygons, geometry.num_polygons)
-        return trimesh.Trimesh(np.array(geometry.points()), faces, process=False)
-    drawn: trimesh.Trimesh | None = None
-    if isinstance(geometry, coal.Capsule):
-        drawn = trimesh.creation.capsule(2.0 * geometry.halfLength, geometry.radius)
-    elif isinstance(geometry, coal.Cone):
-        drawn = trimesh.creation.cone(geometry.radius, 2.0 * geometry.halfLength)
-        drawn.apply_translation((0.0, 0.0, -geometry.halfLength))
-    elif isinstance(geometry, coal.Ellipsoid):
-        drawn = trimesh.creation.icosphere(subdivisions=3)
-        drawn.apply_scale(geometry.radii)
-    return drawn
-
-
-def _corners(triangle: Callable[[int], Any], count: int) -> NDArray[np.int_]:
-    return np.array([[corners[i] for i in range(3)] for corners in map(triangle, range(count))])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http
 import ipaddress
+import logging
 import re
 import socket
 import threading
@@ -13,6 +14,7 @@ from typing import Any
 
 import viser
 import websockets.asyncio.server
+from websockets.exceptions import ConnectionClosed, InvalidMessage
 
 from exposim.errors import InvalidArgument, MissingExtra
 
@@ -85,6 +87,7 @@ def start_server(visitors: Visitors, port: int, label: str) -> viser.ViserServer
         def __init__(self, handler: Any, host: Any = None, port: Any = None, **options: Any):
             if getattr(handler, "__module__", "").startswith(_VISER) and host == visitors.host:
                 options["process_request"] = _asking(visitors, options.get("process_request"))
+                options["logger"] = _logger()
                 opened.append(port)
             super().__init__(handler, host, port, **options)
 
@@ -113,6 +116,22 @@ def _asking(visitors: Visitors, answer: Any) -> Any:
         return None if answer is None else answer(connection, request)
 
     return ask
+
+
+def _logger() -> logging.Logger:
+    """That of the servers, but for visitors who leave: viser's own filter starts with the first request."""
+    logger = logging.getLogger("websockets.server.exposim")
+    if _is_kept not in logger.filters:
+        logger.addFilter(_is_kept)
+    return logger
+
+
+def _is_kept(record: logging.LogRecord) -> bool:
+    """Whether a record is kept: not of a tab that was closed, nor of a connection that a browser never used."""
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, InvalidMessage):
+        return not isinstance(error.__cause__, EOFError)
+    return not isinstance(error, (ConnectionClosed, ConnectionError))
 
 
 def _allow(names: Sequence[str]) -> str:
