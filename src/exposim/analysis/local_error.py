@@ -64,12 +64,14 @@ class GroundTruth:
             return cls(**{f.name: arrays[f.name] for f in fields(cls)})
 
 
-def ground_truth(scenario: Scenario, integrator: Integrator, dt: float, duration: float | None = None) -> GroundTruth:
+def ground_truth(
+    scenario: Scenario, integrator: Integrator | str, dt: float, duration: float | None = None
+) -> GroundTruth:
     """Simulates a scenario with a small step; ends early if that diverges.
 
     Args:
         scenario: What is simulated.
-        integrator: The scheme.
+        integrator: The scheme, or its name.
         dt: Small step [s].
         duration: [s] By default the scenario's.
     """
@@ -98,12 +100,12 @@ def ground_truth(scenario: Scenario, integrator: Integrator, dt: float, duration
     return GroundTruth(np.array([each.to_array() for each in states]), tau, np.array(changes, dtype=bool))
 
 
-def local_errors(scenario: Scenario, integrator: Integrator, dt: float, truth: GroundTruth) -> Array:
+def local_errors(scenario: Scenario, integrator: Integrator | str, dt: float, truth: GroundTruth) -> Array:
     """Error of every control period of a ground truth, (n,); infinite where it diverges.
 
     Args:
         scenario: Whose robot, ground, collisions and targets.
-        integrator: The scheme in question.
+        integrator: The scheme in question, or its name.
         dt: Its step [s], of which a whole number makes the control period.
         truth: Where every period begins and should end.
     """

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from exposim import _html
 from exposim.scenarios import Run, Scenario
 from exposim.scenarios.measures import forces_by_direction, has_floating_base, slip
 from exposim.simulation.records import describe
@@ -17,6 +18,9 @@ from exposim.simulation.trajectory import Trajectory
 
 UNITS = {
     "dt": "s",
+    "control_period": "s",
+    "smallest": "s",
+    "largest": "s",
     "simulated": "s",
     "diverged_at": "s",
     "distance": "m",
@@ -39,6 +43,12 @@ class Summary:
         robot: Its name.
         integrator: Type and options, as in the settings of a trajectory.
         dt: Time step [s].
+        accuracy: By which steps were chosen, none longer than ``dt``; ``None`` where all were of that length.
+        steps: That were taken.
+        rejected: That were taken again with a shorter step, if steps were chosen.
+        smallest: Of the steps [s], likewise.
+        largest: Of the steps [s], likewise.
+        control_period: Torques, targets and wrenches were held this long [s]; ``None`` if the scenario has none.
         simulated: Time reached [s].
         finished: Whether all of the planned time was simulated.
         diverged_at: Time at which the simulation diverged [s], if it did.
@@ -64,6 +74,12 @@ class Summary:
     dt: float
     simulated: float
     finished: bool
+    accuracy: float | None = None
+    steps: int = 0
+    rejected: int | None = None
+    smallest: float | None = None
+    largest: float | None = None
+    control_period: float | None = None
     diverged_at: float | None = None
     divergence: str | None = None
     measures: Mapping[str, float] = field(default_factory=dict)
@@ -102,7 +118,8 @@ class Summary:
         settings, outcome = trajectory.settings, trajectory.outcome
         with np.errstate(all="ignore"):  # what came just before a divergence may be beyond all bounds
             judgement = scenario.judge(trajectory)
-            parts = _base(trajectory) | _forces(trajectory) | ({} if run is None else _times(run))
+            parts = _base(trajectory) | _forces(trajectory) | _steps(trajectory, run)
+            parts |= {} if run is None else _times(run)
         return cls(
             scenario=settings.scenario.name,
             robot=settings.robot.name,
@@ -110,6 +127,9 @@ class Summary:
             dt=settings.dt,
             simulated=float(trajectory.t[-1]),
             finished=outcome.finished,
+            accuracy=settings.accuracy,
+            steps=outcome.steps,
+            control_period=settings.control_period if scenario.is_controlled else None,
             diverged_at=outcome.diverged_at,
             divergence=outcome.divergence,
             measures={name: float(value) for name, value in judgement.measures.items()},
@@ -126,6 +146,22 @@ class Summary:
     def to_json(self) -> str:
         """As :meth:`to_dict`, in text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def _repr_html_(self) -> str:
+        outcome = "yes" if self.stable else f"no, diverged at {self.diverged_at:.4g} s"
+        rows = [("stable", outcome), ("task", "done" if self.succeeded else "; ".join(self.complaints) or "failed")]
+        rows += [(name, f"{value:.4g}") for name, value in self.measures.items()]
+        for name, unit in UNITS.items():
+            value = getattr(self, name)
+            if value is not None and name not in ("dt", "diverged_at", "peak_force_at"):
+                contact = {"peak_force": self.peak_force_contact, "slip": self.slip_contact}.get(name)
+                rows.append(
+                    (f"{name} [{unit}]".replace("_", " "), f"{value:.4g}" + (f" at {contact}" if contact else ""))
+                )
+        if self.real_time_factor is not None:
+            rows.append(("real-time factor", f"{self.real_time_factor:.3g}×"))
+        scheme = self.integrator.get("type", "")
+        return _html.table(f"{self.scenario} · {self.robot} · {scheme} · dt = {1e3 * self.dt:g} ms", rows)
 
 
 def _base(trajectory: Trajectory) -> dict[str, Any]:
@@ -158,16 +194,25 @@ def _forces(trajectory: Trajectory) -> dict[str, Any]:
     }
 
 
+def _steps(trajectory: Trajectory, run: Run | None) -> dict[str, Any]:
+    """That were chosen by accuracy, all of which are recorded."""
+    if trajectory.settings.accuracy is None or len(trajectory) < 2:
+        return {}
+    sizes = np.diff(trajectory.t)
+    rejected = None if run is None else run.rejected
+    return {"rejected": rejected, "smallest": float(sizes.min()), "largest": float(sizes.max())}
+
+
 def _times(run: Run) -> dict[str, float]:
     if not run.seconds_per_step:
         return {}
     steps, calls = np.array(run.seconds_per_step), np.array(run.seconds_per_control)
-    period = run.steps_per_period
-    computing = period * float(steps.mean()) + float(calls.mean())
+    per_period = run.steps_per_period if run.accuracy is None else len(steps) / len(calls)
+    computing = per_period * float(steps.mean()) + float(calls.mean())
     return {
         "seconds_per_step": float(np.median(steps)),
         "seconds_per_control": float(np.median(calls)),
-        "real_time_factor": run.scenario.control_period / computing,
+        "real_time_factor": run.control_period / computing,
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -22,10 +24,18 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=STATUS_HELP,
 )
-app.command("run", epilog=STATUS_HELP)(run.command)
-app.command("compare")(compare.command)
-app.command("list")(listing.command)
-app.command("view")(view.command)
+
+
+def _help_of(command: Callable[..., None]) -> str:
+    """Its docstring, with paragraphs that fill the terminal rather than the source."""
+    paragraphs = (inspect.getdoc(command) or "").split("\n\n")
+    return "\n\n".join(" ".join(each.split()) for each in paragraphs)
+
+
+app.command("run", epilog=STATUS_HELP, help=_help_of(run.command))(run.command)
+app.command("compare", help=_help_of(compare.command))(compare.command)
+app.command("list", help=_help_of(listing.command))(listing.command)
+app.command("view", help=_help_of(view.command))(view.command)
 
 
 @app.command(

@@ -23,7 +23,7 @@ from exposim.cli.folders import default_folder, latest, next_free, occupied
 from exposim.cli.plan import Flags, Plan, plan
 from exposim.cli.schemes import label, parse_scheme
 from exposim.cli.simulate import Interruption, progress_bar, simulate
-from exposim.cli.tables import NOTHING, comparison_table
+from exposim.cli.tables import NOTHING, comparison_tables, natural_width
 from exposim.errors import InvalidArgument
 from exposim.robots.models import free_dofs
 from exposim.robots.robot import Robot
@@ -51,6 +51,8 @@ def command(
     scenario: options.ScenarioName,
     integrators: options.Integrators = "expo,explicit-euler",
     dt: options.Dt = None,
+    accuracy: options.Accuracy = None,
+    control_period: options.ControlPeriod = None,
     duration: options.Duration = None,
     stiffness: options.Stiffness = None,
     damping: options.Damping = None,
@@ -67,9 +69,12 @@ def command(
     """Simulate a scenario by several integrators, side by side.
 
     Differences are the greatest to the first integrator, at times that both reached. That one diverges is no failure.
+    With --accuracy, steps of those that have none of their own (such as expo@1ms) are chosen by their error.
     """
     flags = Flags.parse(
         dt=dt,
+        accuracy=accuracy,
+        control_period=control_period,
         duration=duration,
         stiffness=stiffness,
         damping=damping,
@@ -112,7 +117,9 @@ def _compare(base: Plan, runs: Mapping[str, Run], folder: Path) -> None:
         name: Difference(None, None) if trajectory is first else difference(base.scenario.robot, trajectory, first)
         for name, trajectory in trajectories.items()
     }
-    out().print(comparison_table(summaries, {name: _rows(each) for name, each in differences.items()}))
+    rows = {name: _rows(each) for name, each in differences.items()}
+    for table in comparison_tables(summaries, rows, out().width):
+        out(least=natural_width(table)).print(table)
     _write_table(summaries, differences, folder / TABLE)
     plots: Any = importlib.import_module("exposim.plots")  # slow to import
     plots.save(plots.comparison(trajectories), folder / PLOT)
@@ -154,9 +161,9 @@ def _runs(base: Plan, integrators: str) -> dict[str, Run]:
         scheme = parse_scheme(text)
         settings = dict(base.settings)
         if scheme.dt is not None:
-            settings |= {"dt": scheme.dt, "record_every": None}
+            settings |= {"dt": scheme.dt, "accuracy": None, "record_every": None}
         run = dataclasses.replace(base, integrator=scheme.integrator, settings=settings).start()
-        name = label(scheme.integrator, run.settings.dt)
+        name = label(scheme.integrator, run.settings.dt, run.settings.accuracy)
         if name in runs:
             raise InvalidArgument(f"integrators is {integrators!r}, which has {name} twice; give each once")
         runs[name] = run

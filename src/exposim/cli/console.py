@@ -30,9 +30,12 @@ STATUS_HELP = (
 )
 
 
-def out() -> Console:
-    """For results."""
-    return Console(highlight=False)
+def out(least: int | None = None) -> Console:
+    """For results; at least so many characters wide, whatever the terminal is."""
+    console = Console(highlight=False)
+    if least is not None and least > console.width:
+        console.width = least
+    return console
 
 
 def say(text: str, style: str = "") -> None:

@@ -39,6 +39,16 @@ KernelName = Annotated[
 Dt = Annotated[
     str | None, option("--dt", "TIME", SCHEME, "Time step [s]: 2ms, 1/8ms, 250us; from 1 on only with a unit")
 ]
+Accuracy = Annotated[
+    str | None,
+    option(
+        "--accuracy", "E", SCHEME, "Steps chosen by their error instead of --dt, such as 1e-3 [-]: smaller is closer"
+    ),
+]
+ControlPeriod = Annotated[
+    str | None,
+    option("--control-period", "TIME", SCHEME, "Torques and targets are held this long [s] (default: the scenario's)"),
+]
 Duration = Annotated[str | None, option("--duration", "TIME", SCHEME, "Simulated time [s]: 5s, 500ms")]
 Stiffness = Annotated[
     str | None,
@@ -60,7 +70,12 @@ RobotName = Annotated[
 ]
 Contacts = Annotated[
     str | None,
-    option("--contacts", "FRAMES", SCENARIO, "For drop and rough-drop: frames that may touch: LF_FOOT,RF_FOOT"),
+    option(
+        "--contacts",
+        "FRAMES",
+        SCENARIO,
+        "For drop and rough-drop: frames that may touch: LF_FOOT,RF_FOOT; as balls with a radius [m]: LF_FOOT:2cm",
+    ),
 ]
 ScenarioOption = Annotated[
     list[str] | None,

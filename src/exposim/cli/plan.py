@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +10,18 @@ from typing import Any
 
 from exposim import scenarios
 from exposim.cli.console import note
-from exposim.cli.quantities import DAMPING, NUMBER, STIFFNESS, TIME, parse, parse_option, parse_pair, parse_step
+from exposim.cli.quantities import (
+    ACCURACY,
+    DAMPING,
+    LENGTH,
+    NUMBER,
+    STIFFNESS,
+    TIME,
+    parse,
+    parse_option,
+    parse_pair,
+    parse_step,
+)
 from exposim.cli.schemes import integrator_of
 from exposim.errors import InvalidArgument, UnknownFile
 from exposim.robots.joints import Drive
@@ -18,6 +30,8 @@ from exposim.simulation.integrators import Expo, Integrator
 from exposim.simulation.trajectory import Trajectory
 
 TRAJECTORY = "trajectory.npz"
+# Arguments of a run that flags can give, by the same names.
+SETTINGS = ("dt", "accuracy", "control_period", "duration", "record_every")
 
 
 @dataclass(frozen=True)
@@ -27,6 +41,8 @@ class Flags:
     integrator: str | None = None
     kernel: str | None = None
     dt: float | None = None
+    accuracy: float | None = None
+    control_period: float | None = None
     duration: float | None = None
     record_every: int | None = None
     material: Mapping[str, Any] = field(default_factory=dict)
@@ -38,6 +54,9 @@ class Flags:
         cls,
         *,
         dt: str | None = None,
+        accuracy: str | None = None,
+        record_every: int | None = None,
+        control_period: str | None = None,
         duration: str | None = None,
         stiffness: str | None = None,
         damping: str | None = None,
@@ -50,6 +69,9 @@ class Flags:
         **others: Any,
     ) -> Flags:
         """Reads quantities and options of the scenario; the rest as it is."""
+        for name, given in (("--dt", dt), ("--record-every", record_every)):
+            if accuracy is not None and given is not None:
+                raise InvalidArgument(f"--accuracy chooses the steps, and all are recorded; leave out {name}, or it")
         material: dict[str, Any] = {}
         if stiffness is not None:
             material["stiffness"] = parse_pair("stiffness", stiffness, STIFFNESS, above=0.0)
@@ -59,6 +81,9 @@ class Flags:
             material["friction"] = parse("friction", friction, NUMBER, least=0.0)
         return cls(
             dt=None if dt is None else parse_step(dt),
+            accuracy=None if accuracy is None else parse("accuracy", accuracy, ACCURACY, above=0.0),
+            record_every=record_every,
+            control_period=None if control_period is None else parse_step(control_period, "control_period"),
             duration=None if duration is None else parse("duration", duration, TIME, above=0.0),
             material=material,
             drive=_drive(kp, kd),
@@ -101,7 +126,7 @@ def plan(scenario: str, flags: Flags, file: Path | None = None) -> Plan:
         return plan_again(Trajectory.load(source), flags, file, source)
     if file is not None:
         raise InvalidArgument(f"--scenario-file is for saved results, and {scenario} is none; leave it out")
-    settings = {"dt": flags.dt, "duration": flags.duration, "record_every": flags.record_every}
+    settings = {name: getattr(flags, name) for name in SETTINGS}
     made = _with_drives(_on_material(scenarios.get(scenario, **flags.options), flags), flags)
     return Plan(made, integrator_of(flags.integrator, flags.kernel, Expo()), settings)
 
@@ -113,9 +138,16 @@ def plan_again(trajectory: Trajectory, flags: Flags, file: Path | None = None, s
     made = scenarios.of(trajectory, file, flags.options)
     if origin is not None and made.origin is not None and made.origin.sha256 != origin.sha256:
         note(f"{file} is not what {origin.file} was when the run was saved")
-    settings: dict[str, Any] = {"dt": saved.dt, "duration": saved.duration}
-    settings["record_every"] = saved.record_every if flags.dt is None else None
-    settings |= {name: value for name in settings if (value := getattr(flags, name)) is not None}
+    settings: dict[str, Any] = {name: getattr(saved, name) for name in SETTINGS}
+    if flags.dt is not None:
+        settings["accuracy"] = None
+    elif flags.accuracy is not None or saved.accuracy is not None:
+        settings["dt"] = settings["record_every"] = None  # chosen by it
+    if flags.dt not in (None, saved.dt) or flags.control_period not in (None, saved.control_period):
+        settings["record_every"] = None
+    if not made.is_controlled and (flags.dt or 0.0) > saved.control_period:
+        settings["control_period"] = None  # over which nothing is held
+    settings |= {name: value for name in SETTINGS if (value := getattr(flags, name)) is not None}
     integrator = integrator_of(flags.integrator, flags.kernel, saved.integrator)
     return Plan(_with_drives(_on_material(made, flags), flags), integrator, settings, source)
 
@@ -163,12 +195,26 @@ def _options(robot: str | None, contacts: str | None, pairs: list[str]) -> dict[
         # As seen from anywhere, so that the run can be repeated from another folder.
         options["robot"] = str(Path(robot).resolve()) if Path(robot).is_file() else robot
     if contacts is not None:
-        options["contacts"] = [name for each in contacts.split(",") if (name := each.strip())]
-        if not options["contacts"]:
-            raise InvalidArgument(f"contacts is {contacts!r}; give names of frames such as LF_FOOT,RF_FOOT")
+        options["contacts"] = _contacts(contacts)
     for pair in pairs:
         key, found, value = pair.partition("=")
         if not found or not key.strip().isidentifier():
             raise InvalidArgument(f"option is {pair!r}; give key=value such as height=0.2")
         options[key.strip()] = parse_option(value.strip())
     return options
+
+
+def _contacts(text: str) -> list[str] | dict[str, float]:
+    """Names of frames, or where any has one the radius of each [m]: ``LF_FOOT:2cm,RF_FOOT:2cm``."""
+    radii: dict[str, float | None] = {}
+    for each in (entry.strip() for entry in text.split(",")):
+        name, _, radius = each.rpartition(":")
+        if name and re.match(r"\s*[-+.]?\d", radius):  # else a colon in the frame's name
+            radii[name.strip()] = parse(f"radius of {name.strip()!r}", radius, LENGTH, least=0.0)
+        elif each:
+            radii[each] = None
+    if not radii:
+        raise InvalidArgument(f"contacts is {text!r}; give names of frames such as LF_FOOT,RF_FOOT or LF_FOOT:2cm")
+    if all(radius is None for radius in radii.values()):
+        return list(radii)
+    return {name: radius or 0.0 for name, radius in radii.items()}

@@ -59,17 +59,18 @@ DAMPING = Dimension(
     {"Ns/m": Fraction(1), "kNs/m": Fraction(10**3), "Ns/mm": Fraction(1000), "kg/s": Fraction(1)},
 )
 NUMBER = Dimension("a number", "1 or 0.8")
+ACCURACY = Dimension("a number", "1e-3 or 1e-4")
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?"
 _QUANTITY = re.compile(rf"\s*(?P<number>{_NUMBER})(?:\s*/\s*(?P<divisor>{_NUMBER}))?\s*(?P<unit>[^\d\s].*?)?\s*")
 
 
-def parse_step(text: str) -> float:
-    """A time step [s]; from 1 on it must have a unit, since who types 5 does not mean seconds."""
-    step = parse("dt", text, TIME, above=0.0)
+def parse_step(text: str, name: str = "dt") -> float:
+    """A time step [s], or another short time; from 1 on it must have a unit: who types 5 does not mean seconds."""
+    step = parse(name, text, TIME, above=0.0)
     if step >= 1.0 and _QUANTITY.fullmatch(text)["unit"] is None:  # type: ignore[index]  # it has been read
         bare = text.strip()
-        raise InvalidArgument(f"dt is {text!r}, which has no unit; give one, such as {bare}ms or {bare}s")
+        raise InvalidArgument(f"{name} is {text!r}, which has no unit; give one, such as {bare}ms or {bare}s")
     return step
 
 
@@ -132,14 +133,6 @@ def parse_option(text: str) -> float | int | str | bool:
         except InvalidArgument:
             continue
     return text
-
-
-def show_time(seconds: float) -> str:
-    """A time in the unit that suits it, to four digits: ``0.125 ms``."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if abs(seconds) >= 0.1 * size:
-            return f"{seconds / size:.4g} {unit}"
-    return f"{seconds:.4g} s" if seconds == 0.0 else f"{seconds / 1e-9:.4g} ns"
 
 
 def _normalised(unit: str) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from exposim._durations import show_time
 from exposim.cli.console import note
 from exposim.cli.plan import TRAJECTORY, Flags, plan_again
-from exposim.cli.quantities import show_time
 from exposim.cli.schemes import label
 from exposim.errors import InvalidArgument, UnreadableFile
 from exposim.scenarios import SCENARIOS, Run
@@ -102,11 +102,12 @@ def _check_scenario(scenario: str, trajectory: Trajectory, folder: Path) -> None
 def _check_settings(given: RunSettings, saved: RunSettings, flags: Flags, folder: Path) -> None:
     typed = {
         "integrator": [name for name in ("integrator", "kernel") if getattr(flags, name) is not None],
+        "accuracy": ["accuracy" if flags.dt is None else "dt"],
         "ground": list(flags.material),
         "scenario": list(flags.options),
         "robot": [] if flags.drive is None else ["kp", "kd"],
     }
-    for key in ("scenario", "integrator", "dt", "ground", "robot", "record_every"):
+    for key in ("scenario", "integrator", "accuracy", "dt", "control_period", "ground", "robot", "record_every"):
         names = typed.get(key, [key.replace("_", "-")])
         if getattr(given, key) != getattr(saved, key) and (key not in typed or names):
             without = ", ".join(f"--{name}" if name not in flags.options else _option(name) for name in names)
@@ -122,8 +123,10 @@ def _option(name: str) -> str:
 
 def _show(key: str, settings: RunSettings, flags: Flags) -> str:
     """A setting as one types it; of the ground and the scenario only what was typed."""
-    if key == "dt":
-        return f"dt {show_time(settings.dt)}"
+    if key == "accuracy":
+        return f"accuracy {settings.accuracy:g}" if settings.accuracy is not None else f"dt {show_time(settings.dt)}"
+    if key in ("dt", "control_period"):
+        return f"{key.replace('_', ' ')} {show_time(getattr(settings, key))}"
     if key == "integrator":
         return f"integrator {label(settings.integrator)}"
     if key == "ground":

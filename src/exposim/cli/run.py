@@ -11,13 +11,14 @@ from typing import Any
 import typer
 
 from exposim import scenarios
+from exposim._durations import show_time
 from exposim._writing import writing
 from exposim.analysis.summary import Summary
 from exposim.cli import options
 from exposim.cli.console import Status, complain, note, out, say
 from exposim.cli.folders import clear, default_folder, is_numbered, latest, next_free, occupied
 from exposim.cli.plan import TRAJECTORY, Flags, Plan, find_trajectory, plan
-from exposim.cli.quantities import TIME, parse, show_time
+from exposim.cli.quantities import TIME, parse
 from exposim.cli.resume import find_run, holds_finished_run, refuse_to_replace, resume
 from exposim.cli.schemes import label
 from exposim.cli.simulate import Interruption, progress_bar, simulate, undisturbed
@@ -35,6 +36,8 @@ def command(
     integrator: options.IntegratorName = None,
     kernel: options.KernelName = None,
     dt: options.Dt = None,
+    accuracy: options.Accuracy = None,
+    control_period: options.ControlPeriod = None,
     duration: options.Duration = None,
     stiffness: options.Stiffness = None,
     damping: options.Damping = None,
@@ -59,6 +62,8 @@ def command(
     """
     flags = Flags.parse(
         dt=dt,
+        accuracy=accuracy,
+        control_period=control_period,
         duration=duration,
         stiffness=stiffness,
         damping=damping,
@@ -111,7 +116,7 @@ def _simulate(run: Run, folder: Path, save_every: float) -> None:
             note(f"{error}; the run goes on")
 
     with Interruption() as interruption, progress_bar() as progress:
-        scheme = label(run.sim.integrator, run.settings.dt)
+        scheme = label(run.sim.integrator, run.settings.dt, run.settings.accuracy)
         span = f"{run.settings.duration:g} s" + ("" if fresh else f" from {run.t:g} s on")
         say(f"{run.scenario.name}: {run.scenario.robot.name}, {scheme}, {span} → {folder}")
         try:

@@ -6,12 +6,11 @@ import dataclasses
 import re
 from dataclasses import dataclass
 
-from exposim.cli.quantities import parse_step, show_time
+from exposim._durations import show_time
+from exposim.cli.quantities import parse_step
 from exposim.errors import InvalidArgument, did_you_mean
 from exposim.kernels import ContactKernel, Pade
-from exposim.simulation.integrators import SCHEMES, Expo, Integrator, PaperExpo, RungeKutta4
-
-SYNONYMS = {"expo-averaged": PaperExpo.name, "runge-kutta4": RungeKutta4.name, "runge-kutta-4": RungeKutta4.name}
+from exposim.simulation.integrators import Expo, Integrator, PaperExpo, scheme_named
 
 KERNELS: dict[str, str] = {
     "auto": "a series; where that is long, the closed form or the cheapest that meets the tolerance",
@@ -46,8 +45,8 @@ def integrator_of(name: str | None, kernel: str | None, base: Integrator) -> Int
         base: Whose options are kept where the flags do not say otherwise.
     """
     integrator = base
-    if name is not None and (key := _key_of(name)) != base.name:
-        integrator = SCHEMES[key]()
+    if name is not None and (kind := scheme_named(name)) is not type(base):
+        integrator = kind()
     if kernel is None:
         return integrator
     if not isinstance(integrator, PaperExpo):
@@ -67,23 +66,15 @@ def parse_scheme(text: str) -> Scheme:
     return Scheme(integrator_of(name, kernel, Expo()), step)
 
 
-def label(integrator: Integrator, dt: float | None = None) -> str:
-    """For tables: the name, the kernel unless it is the default, the step."""
+def label(integrator: Integrator, dt: float | None = None, accuracy: float | None = None) -> str:
+    """For tables: the name, the kernel unless it is the default, the step or the accuracy that chooses it."""
     text = integrator.name
     if isinstance(integrator, PaperExpo) and integrator.kernel != "auto":
         kernel = integrator.kernel
         text += f":{f'pade{kernel.degree}' if isinstance(kernel, Pade) else kernel}"
+    if accuracy is not None:
+        return f"{text} to {accuracy:g}"
     return text if dt is None else f"{text} {show_time(dt)}"
-
-
-def _key_of(name: str) -> str:
-    key = name.strip().lower().replace("_", "-")
-    key = SYNONYMS.get(key, key)
-    if key not in SCHEMES:
-        raise InvalidArgument(
-            f"integrator is {name!r}{did_you_mean(key, SCHEMES) or ';'} give one of {', '.join(SCHEMES)}"
-        )
-    return key
 
 
 def _kernel_of(name: str) -> ContactKernel:

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from exposim.cli.console import out
 from exposim.scenarios import Run
+from exposim.scenarios.progress import told
 
 REFRESH = 0.2  # [s] between two pictures of the progress bar
 SHARE_OF_SAVING = 0.1  # at most of the time, however long a save takes
@@ -92,14 +93,11 @@ def simulate(
     task = progress.add_task(label, total=run.steps, completed=run.steps_done, shown="")
     start, began_at = monotonic(), run.t
     shown, saved = start, start
-    duration = run.settings.duration
     while not run.done and (interruption is None or interruption.signal is None):
         run.advance()
         now = monotonic()
         if now - shown > REFRESH or run.done:
-            factor = (run.t - began_at) / (now - start)
-            left = (duration - run.t) / factor if factor > 0.0 else 0.0
-            text = f"{run.t:.2f} / {duration:g} s · {factor:.3g}× real time · {clock(left)} left"
+            text = told(run, began_at, now - start)
             progress.update(task, completed=run.steps_done, shown=text, refresh=True)
             shown = now
         if save is not None and now - saved > save_every and not run.done:
@@ -107,10 +105,3 @@ def simulate(
                 save()
             saved = monotonic()
             save_every = max(save_every, (saved - now) / SHARE_OF_SAVING)
-
-
-def clock(seconds: float) -> str:
-    """A time left, as a clock shows it: ``1:05``."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
