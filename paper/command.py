@@ -31,7 +31,14 @@ from paper.report import report, results_page
 ALL = "all"
 CELLS = "cells"
 DEFAULT_FOLDER = RESULTS / "paper"
-COLOURS = {"confirmed": "green", "exceeded": "blue", "not confirmed": "red", "met": "green", "not met": "red"}
+COLOURS = {
+    "confirmed": "green",
+    "exceeded": "blue",
+    "not confirmed": "red",
+    "met": "green",
+    "not met": "red",
+    "not judged": "dim",
+}
 
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
@@ -104,12 +111,12 @@ def _report(results: dict[str, Result], chosen: tuple[str, ...], quick: bool, ou
     verdicts, bars = evaluate(tables), evaluate_bars(tables)
     whole = report.Report(results, verdicts, chosen, quick, bars)
     page = report.write(whole, output)
-    out().print(_table("the paper says", verdicts))
-    out().print(_table("bar of our own", bars))
+    out().print(_table("the paper says", whole.verdicts))
+    out().print(_table("bar of our own", whole.bars))
     if missing := sorted({verdict.letter for verdict in (*verdicts, *bars) if verdict.verdict == "not measured"}):
         say(f"not measured: {', '.join(missing)}", "dim")
     if quick:
-        say("made with --quick: a look, not a measurement", "yellow")
+        say("made with --quick: a look, not a measurement, and nothing is judged by it", "yellow")
     if whole.disturbed:
         say("some times were disturbed by something else on this machine; they are marked", "yellow")
     say(f"{'page':11}{page}")

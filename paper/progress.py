@@ -9,7 +9,8 @@ from time import monotonic
 from types import FrameType, TracebackType
 
 from exposim.cli.console import say
-from exposim.cli.simulate import clock, progress_bar
+from exposim.cli.simulate import progress_bar
+from exposim.scenarios.progress import clock
 from paper.cell import Cell
 from paper.notebook import Progress
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from exposim._durations import show_time
 from paper.claims.accuracy import EVERYWHERE, RIVALS, named, scenarios_of, versus, where
 from paper.claims.findings import Finding, NotMeasured, Tables, factor, quotient, rows_of
 from paper.claims.verdicts import Claim, Verdict
@@ -64,8 +65,8 @@ def a_step_costs_little_more(tables: Tables, method: str) -> Finding:
     if method not in rows.index:
         raise NotMeasured(f"table transitions has no rows of {method}")
     texts = [
-        f"{label} {row['ratio to averaged']:.2f}× ({row['microseconds']:.3g} µs, at the worst "
-        f"{row['worst microseconds']:.3g} µs)"
+        f"{label} {row['ratio to averaged']:.2f}× ({show_time(1e-6 * row['microseconds'], 3)}, at the worst "
+        f"{show_time(1e-6 * row['worst microseconds'], 3)})"
         for label, row in rows.iterrows()
     ]
     ours = rows.loc[method]

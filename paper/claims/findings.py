@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # Of the paper's claims, and of bars of our own.
-Outcome = Literal["confirmed", "exceeded", "not confirmed", "met", "not met", "not measured"]
+Outcome = Literal["confirmed", "exceeded", "not confirmed", "met", "not met", "not measured", "not judged"]
 Tables = Mapping[str, "pd.DataFrame"]
 
 POINTS = 65  # at which two curves are compared: finer than the steps, which are a factor of two apart

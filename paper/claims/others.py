@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from exposim._durations import show_time
 from paper.claims.findings import Finding, NotMeasured, Tables, factor, rows_of, spread
 from paper.measure.variants import AVERAGED
 
@@ -138,7 +139,7 @@ def a_step_costs_two_or_three_of_euler(tables: Tables, method: str) -> Finding:
     ]
     ratio = steps[0] / steps[1]
     text = (
-        f"{steps[0]:.3g} µs, {ratio:.2g} times explicit Euler's {steps[1]:.3g} µs "
+        f"{show_time(1e-6 * steps[0], 3)}, {ratio:.2g} times explicit Euler's {show_time(1e-6 * steps[1], 3)} "
         f"(paper: {PAPER_RATIOS[0]:.1f} to {PAPER_RATIOS[1]:.1f} times){_marked(tables)}"
     )
     if ratio > PAPER_RATIOS[1]:

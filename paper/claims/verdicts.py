@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from paper.claims.findings import Finding, NotMeasured, Outcome, Tables
 from paper.measure.variants import OURS
@@ -20,7 +20,7 @@ class Verdict:
         claim: What the paper says, or what a bar of our own asks.
         measured: The numbers that decide, in words.
         verdict: ``"confirmed"``, ``"exceeded"``, ``"not confirmed"`` or ``"not measured"``; of a bar ``"met"`` or
-            ``"not met"``.
+            ``"not met"``; of either ``"not judged"`` where it was measured too coarsely.
         explanation: Why, where that is known.
         experiment: That the claim is about.
         method: Label of the variant under test; empty where the claim is not about one, or there is only one.
@@ -35,6 +35,10 @@ class Verdict:
     experiment: str
     method: str = ""
     details: str = ""
+
+    def left_open(self) -> Verdict:
+        """The same numbers, from which nothing is concluded."""
+        return self if self.verdict == "not measured" else replace(self, verdict="not judged", explanation="")
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exposim._durations import show_time
 from exposim.simulation.profile import STAGES
 from paper.figures.style import (
     BLUE,
@@ -49,14 +50,20 @@ def _bars(table: pd.DataFrame) -> Figure:
         rows = table[table["variant"] == variant]
         whole, stages = rows[rows["operation"] == STEP].iloc[0], rows[rows["operation"] != STEP]
         shown = dict(zip(stages["operation"], stages["ratio to explicit Euler"], strict=True))
-        _bar(panel, y, shown, f"{whole['ratio to explicit Euler']:.1f} ({whole['microseconds']:.1f} µs)")
+        _bar(panel, y, shown, f"{whole['ratio to explicit Euler']:.1f} ({show_time(1e-6 * whole['microseconds'], 3)})")
         labels.append((y, variant))
         theirs = stages[stages["paper ratio"].notna()]
         if len(theirs):
             y += 1
             paper = dict(zip(theirs["operation"], theirs["paper ratio"], strict=True))
             paper["integration"] = whole["paper ratio"] - sum(paper.values())
-            _bar(panel, y, paper, f"{whole['paper ratio']:.1f} ({whole['paper microseconds']:.0f} µs)", alpha=0.45)
+            _bar(
+                panel,
+                y,
+                paper,
+                f"{whole['paper ratio']:.1f} ({show_time(1e-6 * whole['paper microseconds'], 3)})",
+                alpha=0.45,
+            )
             labels.append((y, "paper's"))
         y += 1
     panel.set_yticks([place for place, _ in labels], [label for _, label in labels])

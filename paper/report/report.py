@@ -44,7 +44,7 @@ class Report:
         verdicts: On all claims.
         bars: Verdicts on bars of our own.
         scenarios: That were looked at.
-        quick: Whether at reduced resolution, by which claims should not be judged.
+        quick: Whether at reduced resolution, by which nothing is judged: all verdicts are then left open.
     """
 
     results: Mapping[str, Result]
@@ -53,10 +53,15 @@ class Report:
     quick: bool = False
     bars: Sequence[Verdict] = ()
 
+    def __post_init__(self) -> None:
+        if self.quick:
+            for name in ("verdicts", "bars"):
+                object.__setattr__(self, name, [each.left_open() for each in getattr(self, name)])
+
     @property
     def settings(self) -> dict[str, str]:
         """On what and how it was measured."""
-        resolution = "reduced (--quick): not for judging the claims" if self.quick else "full"
+        resolution = "reduced (--quick): nothing is judged by it" if self.quick else "full"
         return {
             "version": f"exposim {exposim.__version__}",
             "machine": machine.describe(),

@@ -18,11 +18,12 @@ PICTURES = Path("images") / "results"
 MOST_PICTURES = 14
 LARGEST_PICTURE = 100_000  # bytes
 RESOLUTIONS = (150, 120, 90, 60)  # [dpi] until it is small enough
+NOT_OURS = "## Inside the step"  # to the end of the page: made by benchmarks/inside.py, and kept
 KEY_TABLES = ("errors", "stability", "timing", "transitions", "stiffness_times")
 
 
 def write_page(report: Report, docs: Path) -> Path:
-    """Writes results.md and its pictures; returns the page's path.
+    """Writes results.md, but for the section of benchmarks/inside.py, and its pictures; returns the page's path.
 
     Args:
         report: What is told.
@@ -43,7 +44,9 @@ def write_page(report: Report, docs: Path) -> Path:
             else:
                 (folder / f"{name}.png").write_bytes(small)
     page = docs / PAGE
-    page.write_text(_page(report, kept), encoding="utf-8")
+    before = page.read_text(encoding="utf-8") if page.is_file() else ""
+    _, heading, section = before.partition(NOT_OURS)
+    page.write_text(_page(report, kept) + (f"\n{heading}{section}" if heading else ""), encoding="utf-8")
     return page
 
 
