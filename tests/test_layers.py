@@ -11,12 +11,12 @@ PACKAGE = Path(__file__).parents[1] / "src" / "exposim"
 # Lowest first; modules and packages of the same line do not know each other.
 LAYERS = (
     ("errors", "_build_info"),
-    ("_abi", "_checks", "_core", "_extras", "_npz", "_writing"),
+    ("_abi", "_checks", "_core", "_durations", "_extras", "_html", "_npz", "_writing"),
     ("contact",),
     ("kernels", "terrain"),
     ("robots",),
     ("simulation",),
-    ("controllers",),
+    ("controllers", "sensors"),
     ("scenarios",),
     ("analysis",),
     ("plots",),

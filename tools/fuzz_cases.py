@@ -364,11 +364,15 @@ def settings(rng: Rng, _: Path) -> None:
 def look_at(sim: xs.Simulator) -> None:
     """At all that it shows."""
     for name in dir(sim):
-        if not name.startswith("_"):
+        if not name.startswith("_") and name != "path":  # which there is only after a step
             getattr(sim, name)
     repr(sim), repr(sim.state), repr(sim.info), str(sim.profile)
     str(sim.advise())
     copy.deepcopy(sim).step()
+
+
+BAD_TIMES = (0.0, -1.0, np.nan, np.inf, "now", None, [0.01])
+PACES = ("smallest", "largest", "first_step", "control_period")
 
 
 def steps(rng: Rng) -> Any:
@@ -384,7 +388,7 @@ def act(rng: Rng, sim: xs.Simulator) -> None:
     frame = one_of(rng, ("base_link", one_of(rng, robot.feet) if robot.feet else "", one_of(rng, ("nowhere", 3, None))))
     wrenches = one_of(rng, (None, None, {frame: array(rng, np.ones(6))}, one_of(rng, ODD)))
     tau = one_of(rng, (None, array(rng, np.ones(robot.nv)), array(rng, np.ones(len(robot.actuated_dofs)))))
-    way = rng.integers(9)
+    way = rng.integers(13)
     if way < 3:
         targets = some(
             rng,
@@ -405,6 +409,20 @@ def act(rng: Rng, sim: xs.Simulator) -> None:
         sim.state = moved
     elif way == 7:
         sim.predict_forces(array(rng, [0.0, 1e-3]), tau, wrenches=wrenches)
+    elif way == 8:
+        duration, step = (lambda: one_of(rng, (1e-3, 0.02, 0.03, one_of(rng, BAD_TIMES)))), (1e-4, 1e-3, 0.05)
+        some_steps = some(rng, **{name: lambda: one_of(rng, (*step, one_of(rng, BAD_TIMES))) for name in PACES})
+        sim.advance(duration(), tau, number(rng, 1e-3), wrenches=wrenches, **some_steps)
+    elif way == 9:
+        sim.step(n=2)
+        path = sim.path
+        times = array(rng, np.linspace(path.start, path.end, 5))
+        path(times), path.forces(times), path.accelerations(times)
+    elif way == 10:
+        changes = {"friction": 0.3, "stiffness": 1e5, "damping": 300.0, "gravity": np.array([0.0, 0.0, -3.0])}
+        sim.set(**some(rng, **{name: lambda good=good: array(rng, good) for name, good in changes.items()}))
+    elif way == 11:
+        sim.read(one_of(rng, (xs.sensors.IMU("base_link", rate=1e3), xs.sensors.FootContact(), one_of(rng, ODD))))
     else:
         sim.state = one_of(rng, (pickle.loads(pickle.dumps(sim)).state, one_of(rng, ODD)))
 
