@@ -90,6 +90,29 @@ def test_the_workload_benchmark_runs_saves_and_compares(tmp_path, monkeypatch, c
     assert found["error"] < 1.0
 
 
+def test_the_benchmark_of_the_inside_of_steps_runs_saves_compares_and_writes_its_section(tmp_path, monkeypatch, capsys):
+    benchmarks = ROOT / "benchmarks"
+    monkeypatch.chdir(tmp_path)  # where MuJoCo writes its log, if it is installed
+    monkeypatch.syspath_prepend(benchmarks)
+    Path("results.md").write_text("# Results\n\n## Inside the step\n\nas it was\n")
+    for arguments in (["--save", "now.json", "--docs", "."], ["--load", "now.json", "--compare", "now.json"]):
+        monkeypatch.setattr(sys, "argv", ["inside.py", "--quick", *arguments])
+        runpy.run_path(str(benchmarks / "inside.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert "before" in printed
+    assert "missed" not in printed.rpartition("Bars")[2]
+    found = json.loads(Path("now.json").read_text())["results"]
+    step, truths = found["forces"]["solo-jump"]["step"], found["forces"]["solo-jump"]["truths"]
+    assert truths["mean"] < 1e-4 < step["mean"] < 0.03
+    assert [each["landings"] for each in found["events"]["solo-jump"].values()] == [8, 8, 8, 8]
+    errors = found["accuracy"]["box tumbling"]["errors"]
+    assert np.mean(errors["alone 1e-05"]) < np.mean(errors["fixed 1"])
+    page = Path("results.md").read_text()
+    assert page.startswith("# Results\n\n## Inside the step\n")
+    assert "as it was" not in page
+    assert Path("images/work_precision.png").stat().st_size > 10_000
+
+
 def test_contacts_in_mujoco_are_as_stiff_as_ours(monkeypatch):
     mujoco = pytest.importorskip("mujoco")
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
@@ -115,6 +138,13 @@ def run_blocks(page):
     return names
 
 
+def test_the_page_on_seeing_runs_from_beginning_to_end(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = run_blocks("seeing.md")
+    assert names["rgb"].shape == (120, 160, 3)
+    assert Path("drop.gif").stat().st_size > 1000
+
+
 def test_the_tutorial_runs_from_beginning_to_end(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     names = run_blocks("tutorial.md")
@@ -131,6 +161,13 @@ def test_the_page_on_motors_runs_and_is_true(capsys):
     assert "stable at 5 ms" in capsys.readouterr().out
 
 
+def test_the_page_on_sensors_runs_and_is_true(capsys):
+    names = run_blocks("sensors.md")
+    assert names["landings"].tolist() == [1, 1, 1, 1]
+    assert names["trajectory"].readings["imu"]["acceleration"].shape == (201, 3)
+    assert capsys.readouterr().out.splitlines()[3].startswith("3.0 (")
+
+
 def test_the_page_on_worlds_runs_and_is_true(capsys):
     names = run_blocks("worlds.md")
     assert np.abs(names["bowl"].q[:2]).max() < 0.2
@@ -142,6 +179,25 @@ def test_the_page_on_worlds_runs_and_is_true(capsys):
     pictures = [line.split(")")[0] for line in (ROOT / "docs" / "worlds.md").read_text("utf-8").split("](images/")[1:]]
     assert len(pictures) == 4
     assert all((ROOT / "docs" / "images" / each).stat().st_size < 300_000 for each in pictures)
+
+
+def test_the_page_on_tuning_runs_and_prints_what_it_says(capsys):
+    run_blocks("tuning.md")
+    text = (ROOT / "docs" / "tuning.md").read_text("utf-8")
+    said = [line.removeprefix("# → ") for line in text.splitlines() if line.startswith("# → ")]
+    assert capsys.readouterr().out.splitlines() == said
+    symptoms = [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")]
+    for symptom in symptoms:
+        assert f"](#{symptom.lower().replace(' ', '-').replace('?', '')})" in text
+
+
+def test_the_page_on_trajectories_runs_and_is_true(capsys):
+    names = run_blocks("trajectories.md")
+    assert "FL_FOOT" in capsys.readouterr().out
+    assert names["first"].velocity[2] == pytest.approx(-np.sqrt(2.0 * 9.81 * 0.05), rel=0.05)
+    assert names["forces"].max() > 0.999 * names["peak"] > 1.2 * names["seen"]
+    assert {each.kind for each in names["told"]} >= {"land"}
+    assert names["counts"]["land"] >= 4
 
 
 def test_bodies_of_the_example_of_worlds_go_as_far_as_they_should(capsys, monkeypatch):

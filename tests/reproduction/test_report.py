@@ -1,5 +1,6 @@
 """Results on one page that needs nothing else, and in short in the documentation."""
 
+import dataclasses
 import re
 
 import numpy as np
@@ -33,7 +34,7 @@ def made_up():
     truths = [{"scenario": "solo-trot", "dt": 1e-6, "left": 1e-9, "changing periods": 0.02}]
     tables = {"accuracy": pd.DataFrame(rows), "truths": pd.DataFrame(truths)}
     results = {"accuracy": Result(tables, accuracy.figures(tables))}
-    return report.Report(results, evaluate(tables), ("solo-squat", "solo-trot"), quick=True, bars=evaluate_bars(tables))
+    return report.Report(results, evaluate(tables), ("solo-squat", "solo-trot"), bars=evaluate_bars(tables))
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +57,19 @@ def test_the_page_tells_claims_verdicts_and_disturbed_times(page, made_up):
     for verdict in (*made_up.verdicts, *made_up.bars):
         assert verdict.claim.split(";")[0].replace("'", "&#x27;") in text
     assert text.count("10 †") == 9
-    assert "--quick" in text
+    assert "--quick" not in text
     assert "not confirmed" in text and "not measured" in text
     assert text.count("Expo, averaged (paper)</div>") == len({v.letter for v in made_up.verdicts if v.method})
     assert ">met<" in text
+
+
+def test_a_quick_page_judges_nothing(made_up, tmp_path):
+    text = report.write(dataclasses.replace(made_up, quick=True), tmp_path).read_text()
+    assert "--quick" in text and "nothing is judged by it" in text
+    found = set(re.findall(r'class="(?:badge|chip) [\w-]*">(?:\([^)]*\) )?([\w ]*)<', text))
+    assert found == {"not judged", "not measured"}
+    for verdict in made_up.verdicts:
+        assert not verdict.explanation or verdict.explanation.replace("'", "&#x27;") not in text
 
 
 def test_the_data_of_the_figures_are_beside_them(page, made_up):
@@ -93,3 +103,12 @@ def test_the_page_of_the_documentation_is_short_and_its_pictures_small(made_up, 
     assert text.count("**not measured**") == told.count("not measured")
     assert text.count("**met**") == told.count("met") > 0
     assert "cores" in text
+
+
+def test_the_page_of_the_documentation_keeps_what_others_wrote_at_its_end(made_up, tmp_path):
+    section = "## Inside the step\n\nOf a benchmark.\n"
+    (tmp_path / "results.md").write_text(f"# Old results\n\n{section}")
+    text = results_page.write_page(made_up, tmp_path).read_text()
+    assert text.endswith(f"\n\n{section}")
+    assert "Old" not in text
+    assert results_page.write_page(made_up, tmp_path).read_text() == text

@@ -349,10 +349,21 @@ def test_a_single_actuated_joint_is_refused_whole():
 # Simulators.
 
 
-@pytest.mark.parametrize("integrator", [5, "expo", xs.Expo, object(), xs.Pade(3), xs.HalfSpace()], ids=short)
+@pytest.mark.parametrize("integrator", [5, xs.Expo, object(), xs.Pade(3), xs.HalfSpace()], ids=short)
 def test_an_integrator_that_is_none_is_refused(integrator):
     act = functools.partial(xs.Simulator, solo12(), integrator=integrator)
     refused(xs.InvalidArgument, act, "integrator is", "exposim.Expo()")
+
+
+def test_a_step_in_the_place_of_the_integrator_is_told_where_it_belongs():
+    act = functools.partial(xs.Simulator, solo12(), xs.HalfSpace(), 5e-3)
+    refused(xs.InvalidArgument, act, "integrator is 0.005 (a step is dt=0.005)")
+
+
+@pytest.mark.parametrize(("name", "near"), [("rk-4", "rk4"), ("implicit", "implicit-euler"), ("Expoo", "expo")])
+def test_a_name_that_no_integrator_has_is_refused_with_the_nearest(name, near):
+    act = functools.partial(xs.Simulator, solo12(), integrator=name)
+    refused(xs.InvalidArgument, act, f"integrator is {name!r}; did you mean {near!r}?", "semi-implicit-euler, rk4")
 
 
 @pytest.mark.parametrize(

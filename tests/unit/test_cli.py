@@ -4,6 +4,7 @@ import csv
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -239,6 +240,25 @@ def test_a_robot_of_one_s_own_is_dropped_by_the_path_of_its_file(tmp_path):
     assert names == ("FL_foot", "FR_foot", "RL_foot", "RR_foot")
 
 
+@pytest.mark.usefixtures("without_plots")
+def test_contacts_take_a_radius(tmp_path):
+    def run(contacts):
+        words = ("run", "drop", "--robot", "go2", "--contacts", contacts, "--duration", "2ms", "--no-replay")
+        assert exposim(*words, "--overwrite").exit_code == 0
+        return xs.Trajectory.load(tmp_path / "results" / "drop" / "trajectory.npz")
+
+    points = xs.scenarios.of(run("FL_foot:2.2cm, FR_foot:0.022,RL_foot")).robot.contact_points
+    assert [(point.frame, point.radius) for point in points] == [
+        ("FL_foot", 0.022),
+        ("FR_foot", 0.022),
+        ("RL_foot", 0.0),
+    ]
+    assert run("FL_foot,FR_foot").settings.scenario.origin.options["contacts"] == ["FL_foot", "FR_foot"]
+    refused("run", "drop", "--contacts", "FL_foot:2kg", says=["radius of 'FL_foot' is '2kg'", "give a length"])
+    refused("run", "drop", "--contacts", "FL_foot:-1cm", says="of at least 0")
+    refused("run", "drop", "--contacts", "a:b", says="'a:b'")
+
+
 # ----- compare and view
 
 
@@ -256,6 +276,111 @@ def test_integrators_are_compared_side_by_side(tmp_path):
     assert [row["stable"] for row in rows] == ["True", "True", "False"]
     assert rows[0]["difference_base"] == ""
     assert float(rows[1]["difference_base"]) > 0.0
+
+
+@pytest.mark.parametrize("columns", [40, 80, 120])
+def test_a_comparison_breaks_no_number_however_narrow_the_terminal(columns, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr("exposim.plots.save", lambda *_: None)
+    schemes = "expo,paper-expo,implicit-euler,semi-implicit-euler@0.1ms"
+    shown = exposim("compare", "drop", "--integrators", schemes, "--duration", "0.2s").output
+    tables = shown.count("stable ")
+    assert tables == {40: 4, 80: 2, 120: 1}[columns]
+    assert all(f" {name} " in shown for name in ("expo", "implicit-euler", "semi-implicit-euler"))
+    assert "…" not in shown
+    rows = [line.split() for line in shown.splitlines() if "mean total force" in line]
+    with Path("results/drop-compare/compare.csv").open(newline="") as stream:
+        written = [f"{float(row['mean_force']):.3g}" for row in csv.DictReader(stream)]
+    assert [value for row in rows for value in row[4:]] == written
+    if columns > 40:
+        assert max(map(len, shown.splitlines()[:-2])) <= columns
+
+
+def test_the_control_period_is_kept_and_said(tmp_path):
+    words = ("compare", "solo-trot", "--duration", "50ms", "--integrators")
+    refused(*words, "expo,expo@5ms", says=["dt is 0.005 s", "control period of 0.002 s", "--control-period 5ms"])
+    refused("run", "solo-trot", "--dt", "5ms", says=["control period of 0.002 s", "--control-period 5ms"])
+    refused(*words, "expo", "--control-period", "5", says="control_period is '5', which has no unit")
+    for flags, period in (("expo,expo@1ms", "2 ms"), ("expo@5ms,expo@1ms --control-period 5ms", "5 ms")):
+        result = exposim(*words, *flags.split(), "--overwrite")
+        assert result.exit_code == 0, result.output
+        (row,) = (line.split() for line in result.output.splitlines() if "control period" in line)
+        assert " ".join(row) == f"control period {period} {period}"
+    with (tmp_path / "results" / "solo-trot-compare" / "compare.csv").open(newline="") as stream:
+        assert {row["control_period"] for row in csv.DictReader(stream)} == {"0.005"}
+
+
+@pytest.mark.usefixtures("without_plots")
+def test_a_saved_run_keeps_its_control_period_unless_flags_say_otherwise(tmp_path):
+    first = "run solo-trot --dt 5ms --control-period 5ms --duration 20ms --no-replay --output out"
+    assert "control period          5 ms" in exposim(*first.split()).output
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["control_period"] == 5e-3
+    for flags, period in (("--dt 2.5ms", 5e-3), ("--control-period 10ms", 1e-2)):
+        again = exposim("run", "out", *flags.split(), "--no-replay", "--output", "again", "--overwrite")
+        assert again.exit_code == 0, again.output
+        assert xs.Trajectory.load(tmp_path / "again" / "trajectory.npz").settings.control_period == period
+    refused("run", "out", "--dt", "10ms", says="control period of 0.005 s")
+    longer = ("run", "out", "--resume", "--no-replay", "--duration", "40ms")
+    refused(*longer, "--control-period", "10ms", says="resume it without --control-period")
+    assert exposim(*longer).exit_code == 0
+
+
+@pytest.mark.usefixtures("without_plots")
+def test_a_saved_run_that_holds_nothing_is_run_again_at_any_step(tmp_path):
+    assert exposim("run", "drop", "--duration", "20ms", "--no-replay", "--output", "out").exit_code == 0
+    again = exposim("run", "out", "--dt", "5ms", "--no-replay", "--output", "again")
+    assert again.exit_code == 0, again.output
+    assert "control period          none" in again.output
+
+
+@pytest.mark.usefixtures("without_plots")
+def test_steps_are_chosen_by_accuracy_and_told(tmp_path):
+    words = ("run", "solo-trot", "--accuracy", "1e-3", "--no-replay", "--output", "out", "--duration")
+    result = exposim(*words, "20ms")
+    assert result.exit_code == 0, result.output
+    assert "solo-trot: solo12, expo to 0.001, 0.02 s" in result.output
+    for row in ("steps ", "rejected ", "smallest step ", "largest step ", "control period          2 ms"):
+        assert row in result.output
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    trajectory = xs.Trajectory.load(tmp_path / "out" / "trajectory.npz")
+    assert trajectory.settings.accuracy == summary["accuracy"] == 1e-3
+    assert summary["steps"] == len(trajectory) - 1 >= 10
+    assert 0.0 < summary["smallest"] <= summary["largest"] <= 2e-3 + 1e-12
+    assert exposim(*words, "40ms", "--resume").exit_code == 0
+    refused(
+        *words, "60ms", "--resume", "--accuracy", "1e-4", says="accuracy 0.001, not accuracy 0.0001; resume it without"
+    )
+    refused("run", "out", "--resume", "--dt", "1ms", says="accuracy 0.001, not dt 1 ms; resume it without --dt")
+    assert exposim("run", "out", "--dt", "1ms", "--no-replay", "--output", "fixed").exit_code == 0
+    fixed = xs.Trajectory.load(tmp_path / "fixed" / "trajectory.npz").settings
+    assert (fixed.accuracy, fixed.dt) == (None, 1e-3)
+    assert exposim("run", "fixed", "--accuracy", "1e-2", "--no-replay", "--output", "again").exit_code == 0
+    assert xs.Trajectory.load(tmp_path / "again" / "trajectory.npz").settings.accuracy == 1e-2
+
+
+def test_runs_by_accuracy_are_compared_with_others(monkeypatch):
+    monkeypatch.setattr("exposim.plots.save", lambda *_: None)
+    words = ("compare", "solo-trot", "--accuracy", "1e-3", "--integrators", "expo,expo@1ms", "--duration", "20ms")
+    result = exposim(*words)
+    assert result.exit_code == 0, result.output
+    assert " to 0.001 " in result.output and " 1 ms " in result.output
+    with Path("results/solo-trot-compare/compare.csv").open(newline="") as stream:
+        chosen, fixed = csv.DictReader(stream)
+    assert (chosen["accuracy"], fixed["accuracy"]) == ("0.001", "")
+    assert 0.0 < float(fixed["difference_joints"]) < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        ("--accuracy 1e-3 --dt 1ms", "--accuracy chooses the steps, and all are recorded; leave out --dt, or it"),
+        ("--accuracy 1e-3 --record-every 2", "leave out --record-every, or it"),
+        ("--accuracy 0", "accuracy is '0'; give a number above 0 such as 1e-3 or 1e-4"),
+        ("--accuracy 1ms", "accuracy is '1ms'; give a number such as 1e-3"),
+    ],
+)
+def test_accuracies_that_make_no_sense_are_refused(flags, says):
+    refused("run", "drop", *flags.split(), says=says)
 
 
 def test_runs_by_two_exact_kernels_do_not_differ(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 
 import exposim as xs
 from command_line import exposim
-from exposim.simulation.trajectory import ARRAYS
+from exposim.simulation.file_format import ARRAYS
 
 PATIENCE = 60.0  # [s]
 

@@ -3,6 +3,7 @@
 import pytest
 
 from exposim import InvalidArgument
+from exposim._durations import show_time
 from exposim.cli.quantities import (
     DAMPING,
     LENGTH,
@@ -12,7 +13,6 @@ from exposim.cli.quantities import (
     parse,
     parse_option,
     parse_pair,
-    show_time,
 )
 
 
@@ -96,7 +96,18 @@ def test_the_value_of_a_scenario_s_option_is_a_number_if_it_looks_like_one(text,
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(2.0, "2 s"), (0.002, "2 ms"), (0.000125, "0.125 ms"), (5e-5, "50 µs"), (0.0, "0 s")]
+    ("seconds", "text"),
+    [
+        (2.0, "2 s"),
+        (0.002, "2 ms"),
+        (0.000125, "0.125 ms"),
+        (5e-5, "50 µs"),
+        (0.0, "0 s"),
+        (5.49e-3, "5.49 ms"),
+        (123456.0, "123500 s"),
+        (2e-12, "0.002 ns"),
+        (-3e-3, "-3 ms"),
+    ],
 )
 def test_a_time_is_shown_in_the_unit_that_suits_it(seconds, text):
     assert show_time(seconds) == text

@@ -1,15 +1,17 @@
 """Scenarios and their runs: found by name or file, run again, interrupted and resumed with the same bits."""
 
+import io
 import textwrap
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from numpy.testing import assert_allclose
 from test_trajectory import assert_same
 
 import exposim as xs
 from exposim import scenarios
-from exposim.scenarios import Run, Scenario
+from exposim.scenarios import Run, Scenario, progress
 from exposim.simulation.settings import RobotSettings
 
 
@@ -119,15 +121,15 @@ def test_an_interruption_within_a_period_loses_that_period_only(monkeypatch):
     run = Run(scenarios.get("solo-squat"), dt=0.01, duration=0.2)
     run.advance()
     whole = finish(Run(scenarios.get("solo-squat"), dt=0.01, duration=0.2))
-    row, calls = run._row, []
+    row, calls = run._recording._row, []
 
-    def interrupted(tau):
-        calls.append(tau)
+    def interrupted(*led):
+        calls.append(led)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return row(tau)
+        return row(*led)
 
-    monkeypatch.setattr(run, "_row", interrupted)
+    monkeypatch.setattr(run._recording, "_row", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run.advance()
     saved = run.trajectory
@@ -176,6 +178,58 @@ def test_the_torque_is_held_over_the_control_period():
     assert len(np.unique(held[:, 0, 1])) == 5
 
 
+def test_the_control_period_is_never_changed_unless_asked():
+    trot = scenarios.get("solo-trot")
+    with pytest.raises(
+        xs.InvalidArgument, match=r"period of 0\.002 s; .*control_period=0\.005 \(--control-period 5ms\)"
+    ):
+        Run(trot, dt=5e-3)
+    with pytest.raises(xs.InvalidArgument, match=r"dt is 0\.002 s, but 'solo-trot' holds its inputs .* 0\.001 s"):
+        trot.replace(control_period=1e-3)
+    asked = Run(trot, dt=5e-3, control_period=5e-3)
+    assert (asked.settings.dt, asked.settings.control_period, asked.steps_per_period) == (5e-3, 5e-3, 1)
+    assert Run(trot, control_period=1e-3).settings.dt == 1e-3  # no longer than the period that was asked for
+    fitted = Run(trot, dt=2e-3 * (1.0 + 1e-7))
+    assert fitted.control_period == fitted.sim.dt == 2e-3
+
+
+def test_a_longer_control_period_is_what_the_controller_sees():
+    calls = []
+    zeros = np.zeros(12)
+    slow = scenarios.get("drop").replace(make_controller=lambda: lambda t, state: calls.append(t) or zeros)
+    slow.run(dt=1e-3, duration=0.02, control_period=5e-3)
+    assert_allclose(calls, [0.0, 5e-3, 0.01, 0.015], atol=1e-12)
+
+
+def test_where_nothing_is_held_steps_may_be_longer_than_the_control_period():
+    drop = scenarios.get("drop")
+    assert not drop.is_controlled
+    assert Run(drop, dt=5e-3, duration=0.02).sim.dt == 5e-3
+    for held in (
+        {"make_controller": lambda: lambda t, state: np.zeros(12)},
+        {"target": lambda t: drop.robot.q0},
+        {"disturbance": lambda t: {}},
+    ):
+        with pytest.raises(xs.InvalidArgument, match="holds its inputs"):
+            Run(drop.replace(**held), dt=5e-3)
+
+
+def test_runs_keep_the_control_period_that_was_asked_for(tmp_path):
+    trot = scenarios.get("solo-trot")
+    whole = trot.run(dt=5e-3, duration=0.1, control_period=5e-3)
+    loaded = xs.Trajectory.load(trot.run(dt=5e-3, duration=0.05, control_period=5e-3).save(tmp_path / "half.npz"))
+    assert loaded.settings.control_period == 5e-3
+    assert_same(finish(Run.resume(loaded, scenarios.of(loaded), 0.1)), whole)
+    assert_same(finish(Run.again(loaded, scenarios.of(loaded), 0.1)), whole)
+
+
+def test_integrators_go_by_the_names_of_the_command_line():
+    drop = scenarios.get("drop")
+    assert drop.run("rk4", 1e-4, 1e-3).settings.integrator == xs.RungeKutta4()
+    assert Run(drop, "paper_expo").sim.integrator == xs.PaperExpo()
+    assert xs.Simulator(drop.robot, integrator="RungeKutta4").integrator == xs.RungeKutta4()
+
+
 @pytest.mark.parametrize(
     ("dt", "every", "instants"), [(1e-3, None, 0.2e3), (1e-4, None, 0.2e3), (1e-4, 1, 2e3), (4e-3, None, 50)]
 )
@@ -197,7 +251,9 @@ def test_instants_are_recorded_as_often_as_asked(dt, every, instants):
         ({"duration": -1.0}, "duration is -1.0"),
         ({"dt": 2.5e-4, "record_every": 3}, "does not divide the 4 steps"),
         ({"anchor": "detected"}, "anchor is no option of Run but of the paper's method"),
-        ({"integrator": "expo"}, "integrator is 'expo'"),
+        ({"integrator": "expoo"}, "integrator is 'expoo'; did you mean 'expo'"),
+        ({"control_period": 0.0}, "control_period is 0.0"),
+        ({"control_period": 1e-3, "dt": 2e-3}, "holds its inputs for a control period of 0.001 s"),
     ],
 )
 def test_bad_settings_of_a_run_are_refused(settings, message):
@@ -306,7 +362,43 @@ def test_the_recording_interval_is_found_at_once(dt, every):
     assert Run(scenarios.get("drop"), dt=dt, duration=dt).record_every == every
 
 
-@pytest.mark.parametrize("contacts", ["FL_FOOT", 5, None, {"a": 1}])
+@pytest.mark.parametrize("contacts", ["FL_FOOT", 5, None, {1, 2}])
 def test_contacts_that_are_no_list_are_refused(contacts):
     with pytest.raises(xs.InvalidArgument, match="contacts is"):
         scenarios.get("drop", contacts=contacts)
+
+
+def test_contacts_may_have_a_radius():
+    points = scenarios.get("drop", contacts={"FL_FOOT": 0.02, "FR_FOOT": 0}).robot.contact_points
+    assert [point.radius for point in points] == [0.02, 0.0]
+    with pytest.raises(xs.InvalidArgument, match="radius is -1"):
+        scenarios.get("drop", contacts={"FL_FOOT": -1})
+
+
+# ----- progress
+
+
+def test_progress_is_told_after_every_control_period():
+    told = []
+    trajectory = scenarios.get("solo-squat").run(dt=0.01, duration=0.2, progress=lambda run: told.append(run.t))
+    np.testing.assert_allclose(told, trajectory.t[4::4], atol=1e-12)
+    with pytest.raises(xs.InvalidArgument, match="progress is 3; give True, False or a function"):
+        scenarios.get("drop").run(progress=3)
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_line_of_progress_is_drawn_over_on_a_terminal_alone(terminal, monkeypatch):
+    class Stream(io.StringIO):
+        def isatty(self):
+            return terminal
+
+    stream = Stream()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setattr(progress, "REFRESH", 0.0)
+    scenarios.get("drop").run(duration=0.01, progress=True)
+    if not terminal:
+        assert stream.getvalue() == ""  # it is over before a line is due
+        return
+    *lines, cleared, last = stream.getvalue().split("\r")
+    assert len(lines) == 11 and "0.01 / 0.01 s" in lines[-1] and "real time" in lines[-1]
+    assert cleared.isspace() and last == ""

@@ -77,7 +77,7 @@ def test_a_crate_is_pushed_and_held_back_by_its_friction(crate):
 
 def test_a_crate_that_nobody_touches_stays(crate):
     through = crate.replace(collisions=None)
-    trajectory = through.run(dt=0.02)
+    trajectory = through.run(dt=0.02, control_period=0.02)
     assert through.judge(trajectory).measures["crate went [m]"] == 0.0
     assert any("the crate went 0.00 m" in each for each in through.judge(trajectory).complaints)
 

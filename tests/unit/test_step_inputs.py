@@ -152,6 +152,16 @@ def test_torques_of_drives_are_means_over_the_step():
     assert_allclose(0.1 * (sim.v - v), 5e-3 * sim.torques, rtol=1e-6)
 
 
+@pytest.mark.parametrize("count", [10, np.int64(10), 10.0])
+def test_a_number_of_steps_in_the_place_of_torques_is_told_where_it_belongs(count, sim):
+    with pytest.raises(xs.InvalidArgument, match=r"tau is 10, one number for 12 torques; .* for 10 steps n=10"):
+        sim.step(count)
+    for number in (0, 0.5, -3, np.nan, np.inf):
+        with pytest.raises(xs.InvalidArgument, match=r"one number for 12 torques; give all of them$"):
+            sim.step(number)
+    assert sim.t == 0.0
+
+
 def test_a_clipped_torque_is_told_once(recwarn):
     robot = xs.load_robot("go2")
     sim = xs.Simulator(robot, xs.HalfSpace(), dt=1e-3)

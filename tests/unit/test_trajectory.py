@@ -10,9 +10,9 @@ import pytest
 import exposim as xs
 from exposim.contact.modes import MODES
 from exposim.scenarios import Run, Scenario
+from exposim.simulation.file_format import ARRAYS, EVENT_ARRAYS
 from exposim.simulation.header import Outcome
 from exposim.simulation.settings import RunSettings
-from exposim.simulation.trajectory import ARRAYS
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +30,8 @@ def assert_same(one, other):
         a, b = getattr(one, name), getattr(other, name)
         assert a.dtype == b.dtype, name
         assert np.array_equal(a, b), name
+    for name in EVENT_ARRAYS:
+        assert np.array_equal(one._arrays[name], other._arrays[name]), name
 
 
 def rewrite(file, change):
@@ -80,6 +82,7 @@ def test_forces_and_positions_are_those_of_the_simulator(trajectory):
     for i in range(len(trajectory)):
         assert np.array_equal([contact.force for contact in sim.contacts], trajectory.force[i])
         assert np.array_equal([contact.position for contact in sim.contacts], trajectory.position[i])
+        assert np.array_equal([contact.velocity for contact in sim.contacts], trajectory.velocity[i])
         sim.step(trajectory.tau[i])
 
 
@@ -200,7 +203,9 @@ def test_the_format_with_anchors_is_refused_with_the_version_that_wrote_it(traje
 def test_the_arrays_are_those_of_a_state_and_what_is_read_beside_it(trajectory):
     of_contacts = ("t", "q", "v", "surface", "mode", "phi0", "stretch")
     of_joints = ("friction_stretch", "friction_slips", "commands", "command_t", "command_target", "command_velocity")
-    assert tuple(ARRAYS) == (*of_contacts, *of_joints, "tau", "torque", "position", "normal", "force")
+    beside = ("tau", "torque", "position", "normal", "force", "velocity")
+    given = ("target", "target_velocity", "wrench", "steps", "step_size")
+    assert tuple(ARRAYS) == (*of_contacts, *of_joints, *beside, *given)
     for i in (0, len(trajectory) // 2, -1):
         state = trajectory.state(i)
         for name in (*of_contacts, *of_joints, "active", "slipping"):

@@ -129,10 +129,25 @@ def test_the_replay_plays_to_its_end_and_again_from_the_start(replay):
 
 
 @in_browser
+def test_the_replay_s_points_flash_when_they_land(replay, drop):
+    point = """(() => { const node = replay.viewer.scene_tree.find(["meshcat", "contacts", "0", "point"]).object;
+      const ball = replay.viewer.scene_tree.find(["meshcat", "contacts", "0", "point", "<object>"]).object;
+      return [node.scale.x, ...ball.material.color.toArray()]; })()"""
+    landed = drop.events.select("land")
+    t = float(landed.t[landed.index == 0][0])
+    for since, left in ((-0.02, 0.0), (0.02, 0.83), (0.2, 0.0)):
+        replay.evaluate(f"replay.seek({t + since})")
+        scale, red, _, blue = replay.evaluate(point)
+        assert_allclose(scale, 1.0 + 2.0 * left, atol=0.15)
+        assert (red > 2.0 * blue) == (left > 0.0)
+
+
+@in_browser
 def test_the_replay_says_what_it_shows(replay):
     assert replay.evaluate("document.title") == "drop · solo12 · Expo · dt = 1 ms"
     assert (
-        replay.evaluate("document.getElementById('legend').textContent") == "force, 10 cm = 5 Nslippingtiles of 20 cm"
+        replay.evaluate("document.getElementById('legend').textContent")
+        == "force, 10 cm = 5 Nslippinghas just landedtiles of 20 cm"
     )
 
 

@@ -15,9 +15,9 @@ import exposim as xs
 from exposim.simulation.trajectory import Trajectory
 from exposim.viewer import LiveViewer, write_replay
 from exposim.viewer.geometry import visual_model
+from exposim.viewer.robot_meshes import triangles
 from exposim.viewer.scene import Scene, frames, rounded
 from exposim.viewer.tiles import placement, tiles
-from exposim.viewer.viser_robot import triangles
 from robot_files import BODY_URDF, pendulum, write
 from viewer_scenes import fall_and_slip, slide, table_robot
 

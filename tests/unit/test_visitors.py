@@ -1,6 +1,8 @@
 """The live page opens for browsers of this machine, and for no page of somebody else's in them."""
 
 import http.client
+import logging
+import socket
 from contextlib import closing
 
 import pytest
@@ -10,10 +12,10 @@ from command_line import exposim, refused
 
 viser = pytest.importorskip("viser")
 
-from websockets.exceptions import InvalidStatus  # noqa: E402
+from websockets.exceptions import ConnectionClosedError, InvalidMessage, InvalidStatus  # noqa: E402
 from websockets.sync.client import connect  # noqa: E402
 
-from exposim.viewer.visitors import Visitors, start_server  # noqa: E402
+from exposim.viewer.visitors import Visitors, _is_kept, start_server  # noqa: E402
 
 PORT = 8080
 LOCAL = Visitors.of("127.0.0.1", ())
@@ -157,3 +159,29 @@ def test_the_command_allows_a_name(monkeypatch, tmp_path):
     refused("view", "x.npz", "--allow-host", "a.org", "--allow-host", "b.org", says="enough")
     assert asked["allowed_hosts"] == ["a.org", "b.org"]
     assert "--allow-host" in exposim("view", "--help").output
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: localhost\r\n"], ids=["nothing", "half a request"])
+def test_nothing_is_said_of_a_browser_that_leaves(caplog, sent):
+    logging.getLogger("websockets.server.exposim").filters.clear()  # viser adds one at the first request
+    server = start_server(LOCAL, 0, "test")
+    try:
+        with socket.create_connection(("127.0.0.1", server.get_port())) as browser:
+            browser.sendall(sent)
+            browser.shutdown(socket.SHUT_WR)
+            browser.settimeout(10.0)
+            while browser.recv(1000):  # until the server has noticed
+                pass
+    finally:
+        server.stop()
+    assert caplog.records == []
+
+
+def test_real_failures_of_the_server_are_told_of():
+    def is_kept(error):
+        return _is_kept(logging.LogRecord("", logging.ERROR, "", 0, "failed", None, (type(error), error, None)))
+
+    assert is_kept(RuntimeError("handler"))
+    assert is_kept(InvalidMessage("no HTTP"))
+    assert not is_kept(ConnectionClosedError(None, None))
+    assert _is_kept(logging.LogRecord("", logging.INFO, "", 0, "server listening", None, None))
