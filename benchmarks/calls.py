@@ -1,7 +1,9 @@
 """What a call from Python costs, as a ratio to a quiet step in C++: python benchmarks/calls.py [robot]."""
 
 import itertools
+import re
 import statistics
+import subprocess
 import sys
 from time import perf_counter
 
@@ -17,6 +19,16 @@ def seconds_of(call, count):
     for _ in range(count):
         call()
     return (perf_counter() - start) / count
+
+
+def import_ratio() -> float:
+    """Time that `import exposim` takes, relative to that of Pinocchio within it."""
+    command = [sys.executable, "-X", "importtime", "-c", "import exposim"]
+    report = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    ours, pinocchio = (
+        int(re.search(rf"\|\s+(\d+) \|\s+{module}$", report, re.MULTILINE)[1]) for module in ("exposim", "pinocchio")
+    )
+    return ours / pinocchio
 
 
 def main(name: str = "solo12") -> None:
@@ -73,6 +85,7 @@ def main(name: str = "solo12") -> None:
     print(f"  {statistics.median(s / q for s, q in zip(single_steps, quiet_steps, strict=True)):5.2f}  step(tau)")
     for what, samples in measured.items():
         print(f"  {statistics.median(s / q for s, q in zip(samples, quiet_steps, strict=True)):5.2f}  {what}")
+    print(f"  {statistics.median(import_ratio() for _ in range(REPEATS)):5.2f}  import exposim / import pinocchio")
 
 
 if __name__ == "__main__":
