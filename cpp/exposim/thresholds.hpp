@@ -59,6 +59,9 @@ constexpr double kTooStiff = 2.5;
 constexpr double kSlow = 0.25, kMostOfFelt = 4.0;
 /// Where contacts change, drives are followed with them that add more than this share to the inertia.
 constexpr double kReacts = 0.1;
+/// Those that react more than this many times within the step are followed implicitly, as strands; of the others, each
+/// micro-step takes at most this share of the time in which they react all together.
+constexpr double kFastDrive = 8.0, kDriveStage = 0.5;
 /// A motor is beyond its bound by this share of its effort.
 constexpr double kBeyondBound = 1e-9;
 /// How often a step is taken again because a motor or dry friction was not what it was taken for; how often motors

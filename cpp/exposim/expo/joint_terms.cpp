@@ -2,22 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "exposim/kernels/oscillator.hpp"
-#include "exposim/robot/mass_matrix.hpp"
 #include "exposim/thresholds.hpp"
 
 namespace exposim {
 
 using Eigen::Index;
 using Eigen::VectorXd;
-
-namespace {
-
-constexpr double kPi = 3.14159265358979323846;
-
-}  // namespace
 
 void JointTerms::begin(const World& world, const State& state, const Input& input, const StrandList& strands,
                        double h) {
@@ -48,7 +39,7 @@ void JointTerms::begin(const World& world, const State& state, const Input& inpu
     track.law = &world.joints().dofs[static_cast<std::size_t>(track.dof)];
     track.v = state.v(track.dof);
     track.loaded = loaded_[static_cast<std::size_t>(track.dof)] != 0;
-    track.strand = Strand::kNone;
+    track.strand = track.drive = Strand::kNone;
     track.pull = Pull::kServo;
     track.hold = Hold::kNone;
     track.final = false;
@@ -101,87 +92,6 @@ void JointTerms::linearise(Track& track) const {
   track.D = track.motor.D + track.friction.D + track.law->damping;
 }
 
-void JointTerms::fit(RobotData& data) {
-  force_ = tau_;
-  if (tracks_.empty()) {
-    factor(data);
-    return;
-  }
-  // Slow ones hardly mind which inertia they are fitted to.
-  const bool slow = std::all_of(tracks_.begin(), tracks_.end(), [&](const Track& track) {
-    return h_ * (track.D + h_ * track.K) <= thresholds::kSlow * own_inertia(data, track.dof);
-  });
-  if (!slow) exposim::factor(data);
-  added_.setZero(force_.size());
-  shortfalls_.assign(tracks_.size(), 0.0);
-  double all = 0.0;
-  for (std::size_t k = 0; k < tracks_.size(); ++k) {
-    Track& track = tracks_[k];
-    track.I = std::numeric_limits<double>::infinity();
-    track.X = 0.0;
-    track.Theta = track.at_start = track.at_end = 0.5 * h_;
-    if (track.strand != Strand::kNone) continue;
-    if (track.hold == Hold::kStopping) {
-      track.I = slow ? own_inertia(data, track.dof) : felt_inertia(data, track.dof);
-      track.X = thresholds::kRigid * track.I;
-      track.at_start = 0.5 * track.stops_after;
-      track.at_end = 0.0;
-      continue;
-    }
-    if (track.K == 0.0 && track.D == 0.0) continue;
-    const double I = track.I = slow ? own_inertia(data, track.dof) : felt_inertia(data, track.dof);
-    shortfalls_[k] = fit(track, I);
-    all += shortfalls_[k];
-  }
-  // M − diag(Iᵢ δᵢ) has no negative eigenvalue while Σδᵢ ≤ 1, because (M⁻¹)ᵢᵢ = 1/Iᵢ: the trace bounds the largest.
-  if (slow) all *= thresholds::kMostOfFelt;
-  const double kept = all > 1.0 ? 1.0 / all : 1.0;
-  for (std::size_t k = 0; k < tracks_.size(); ++k) {
-    Track& track = tracks_[k];
-    if (kept < 1.0 && shortfalls_[k] > 0.0) {
-      track.X = kept * track.X + (1.0 - kept) * 0.5 * h_ * (track.D + 0.5 * h_ * track.K);
-      for (double* const each : {&track.Theta, &track.at_start, &track.at_end}) {
-        *each = kept * *each + (1.0 - kept) * 0.5 * h_;
-      }
-    }
-    if (track.strand != Strand::kNone) {
-      force_(track.dof) = 0.0;
-      continue;
-    }
-    added_(track.dof) = track.X;
-    if (track.hold == Hold::kStopping) {
-      force_(track.dof) = -track.X * track.v / h_;
-      continue;
-    }
-    force_(track.dof) =
-        track.motor.constant + track.friction.constant - track.K * track.Theta * track.v - track.D * track.v;
-  }
-  factor(data, added_);
-}
-
-double JointTerms::fit(Track& track, double I) const {
-  const double K = track.K, D = track.D;
-  const OscillatorResponse y = oscillator_response(K / I, D / I, h_);
-  // Far beyond what a step resolves: settles at once, however large K and D.
-  const double stiff_X = h_ * (D + h_ * K), stiff_Theta = 1.5 * h_;
-  const double rate = D / I, frequency = std::sqrt(std::max(0.0, K / I - 0.25 * rate * rate));
-  const bool swings_back = !(y.G > 0.0) || frequency * h_ >= kPi;
-  const double X = swings_back ? 0.0 : I * (h_ / y.G - 1.0);
-  const bool exact = !track.loaded && frequency == 0.0;
-  const double fitted = swings_back ? 0.0 : exact ? 1.0 : std::clamp(thresholds::kTooStiff - X / stiff_X, 0.0, 1.0);
-  track.X = stiff_X;
-  track.Theta = stiff_Theta;
-  track.at_start = track.at_end = 0.5 * h_;
-  if (fitted == 0.0) return 0.0;
-  const double Theta = y.G1 / y.G, at_start = y.G - y.dG * Theta;
-  track.X += fitted * (X - stiff_X);
-  track.Theta += fitted * (Theta - stiff_Theta);
-  if (track.loaded) return fitted * std::max(0.0, 1.0 - 0.5 * h_ * (1.0 + y.dG) / y.G);
-  track.at_start += fitted * (at_start - 0.5 * h_);
-  track.at_end += fitted * (Theta - 0.5 * h_);
-  return fitted * std::max(0.0, 1.0 - h_ / y.G + 0.5 * h_ * (rate + 0.5 * K / I * (3.0 * Theta - at_start)));
-}
-
 void JointTerms::displace(const Eigen::Ref<const VectorXd>& dv, VectorXd& dq) const {
   for (const Track& track : tracks_) {
     if (track.loaded) continue;
@@ -205,15 +115,20 @@ void JointTerms::guess_pull(Track& track) const {
 }
 
 void JointTerms::start_over() {
-  for (Track& track : tracks_) track.strand = Strand::kNone;
+  for (Track& track : tracks_) track.strand = track.drive = Strand::kNone;
 }
 
-bool JointTerms::follow(const World& world, const StiffSystem& system, StrandList& strands) {
+bool JointTerms::reacts(const Track& track, const StiffSystem& system) {
+  return track.hold != Hold::kStopping && track.X > thresholds::kReacts * track.I && system.feels(track.dof);
+}
+
+bool JointTerms::follow_as_strands(const World& world, const StiffSystem& system, Which which, StrandList& strands) {
   followed_.clear();
   followed_.reserve(tracks_.size());  // strands point to them
   for (Track& track : tracks_) {
-    if (track.hold == Hold::kStopping || !(track.X > thresholds::kReacts * track.I)) continue;
-    if (!system.feels(track.dof)) continue;
+    if (!reacts(track, system)) continue;
+    const double rate = track.D / track.I + std::sqrt(track.K / track.I);
+    if (which == Which::kFast && h_ * rate <= thresholds::kFastDrive) continue;
     followed_.emplace_back(track.motor.constant + track.friction.constant, track.K, track.D);
     track.strand = strands.all().size();
     strands.add_coordinate(world, track.dof, track.v, followed_.back());
@@ -221,12 +136,22 @@ bool JointTerms::follow(const World& world, const StiffSystem& system, StrandLis
   return !followed_.empty();
 }
 
-void JointTerms::take_followed(const Resolver& resolver) {
+void JointTerms::follow(const StiffSystem& system, FollowedDrives& drives) {
   for (Track& track : tracks_) {
-    if (track.strand == Strand::kNone) continue;
-    const double mean = resolver.lam_bar(track.strand).x();
+    track.drive = Strand::kNone;
+    if (track.strand != Strand::kNone || !reacts(track, system)) continue;
+    const double constant = track.motor.constant + track.friction.constant;
+    track.drive = drives.add({track.dof, track.v, constant, track.K, track.D, track.X, force_(track.dof)});
+  }
+}
+
+void JointTerms::take_followed(const Resolver& resolver, const FollowedDrives& drives) {
+  for (Track& track : tracks_) {
+    const bool as_strand = track.strand != Strand::kNone;
+    if (!as_strand && track.drive == Strand::kNone) continue;
+    const double mean = as_strand ? resolver.lam_bar(track.strand).x() : drives.mean_force(track.drive, h_);
     const double all = track.motor.constant + track.friction.constant;
-    track.v_mean = resolver.moved(track.strand).x() / h_;
+    track.v_mean = (as_strand ? resolver.moved(track.strand).x() : drives.displacement(track.drive)) / h_;
     track.x_mean = track.K > 0.0 ? (all - mean - track.D * track.v_mean) / track.K : 0.0;
   }
 }
@@ -239,7 +164,7 @@ bool JointTerms::settle(const VectorXd& v_next, int round) {
     if (track.hold == Hold::kStopping) {
       track.v_mean = track.at_start * track.v / h_;
       track.x_mean = h_ * track.v_mean * (1.0 - track.stops_after / (3.0 * h_));
-    } else if (track.strand == Strand::kNone) {
+    } else if (track.strand == Strand::kNone && track.drive == Strand::kNone) {
       // Such that all together have the mean that moved it.
       const double dragged = track.D * track.v + track.X * a;
       track.v_mean = (track.at_start * track.v + track.at_end * v) / h_;
@@ -322,7 +247,8 @@ bool JointTerms::settle_friction(Track& track, double v_next) const {
 double JointTerms::most_fitted(const Eigen::VectorXd& v_next) const {
   double most = 0.0;
   for (const Track& track : tracks_) {
-    if (track.X > 0.0) most = std::max(most, std::abs(v_next(track.dof) - track.v) * track.X / (track.I + track.X));
+    if (track.X > 0.0 && track.drive == Strand::kNone)
+      most = std::max(most, std::abs(v_next(track.dof) - track.v) * track.X / (track.I + track.X));
   }
   return most;
 }

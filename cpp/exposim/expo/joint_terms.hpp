@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "exposim/contact/strands.hpp"
+#include "exposim/expo/followed_drives.hpp"
 #include "exposim/expo/resolver.hpp"
 #include "exposim/expo/system.hpp"
 #include "exposim/joints/dof_forces.hpp"
@@ -24,8 +25,8 @@ namespace exposim {
 /// forces; I is 1/(M⁻¹)ᵢᵢ. What carries nothing that touches moves by what follows for q: Δq = a v + b v⁺. Where
 /// fitting would not be stable, it is mixed with rules that are (docs/theory.md).
 ///
-/// Where contacts change within the step, a drive that reacts fast is better followed with them than by its mean: it
-/// becomes a strand along its coordinate (follow), and adds nothing to the inertia.
+/// Where contacts change within the step, a drive that reacts within it is better followed with them than by its mean
+/// (FollowedDrives). One that reacts very fast becomes a strand along its coordinate, and adds nothing to the inertia.
 ///
 /// Each is linear over a step: a motor within its bounds, or on one; friction that sticks, or slips one way. What a
 /// step turns out to be is compared with what it was taken for (settle), and taken again where it was not.
@@ -43,11 +44,14 @@ class JointTerms {
   /// Forces along all degrees of freedom that go with that.
   const Eigen::VectorXd& force() const { return force_; }
 
-  /// Lets drives that react within the step, and that move what touches, be followed with it from the next fit() on.
-  /// @return whether there are any.
-  bool follow(const World& world, const StiffSystem& system, StrandList& strands);
+  enum class Which : unsigned char { kFast, kAll };
+  /// Lets drives that react within the step, or only those that do so very fast, and that move what touches, be
+  /// followed with it as strands from the next fit() on. @return whether there are any.
+  bool follow_as_strands(const World& world, const StiffSystem& system, Which which, StrandList& strands);
+  /// Lets all others that react be followed beside the strands. They stay in the inertia of the system.
+  void follow(const StiffSystem& system, FollowedDrives& drives);
   /// What became of those that were followed: the averages of a step.
-  void take_followed(const Resolver& resolver);
+  void take_followed(const Resolver& resolver, const FollowedDrives& drives);
 
   /// Compares what a step led to with what motors and friction were taken for.
   /// @return whether some are taken for something else now, so that the step is to be taken again.
@@ -87,10 +91,13 @@ class JointTerms {
     double v;                 ///< at the start
     double x_mean, v_mean;
     std::size_t strand;  ///< by which it is followed, or kNone
+    std::size_t drive;   ///< likewise, of FollowedDrives
 
     double mean(const Linear& linear) const { return linear.constant - linear.K * x_mean - linear.D * v_mean; }
   };
 
+  /// Whether it reacts within the step to what touches.
+  static bool reacts(const Track& track, const StiffSystem& system);
   static Linear on_bound(const Track& track);
   /// How a motor at its bound is bounded at a velocity.
   static Bound bound_at(const Track& track, double v);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exposim/expo/micro_step.hpp"
 #include "exposim/thresholds.hpp"
 
 namespace exposim {
@@ -11,14 +12,6 @@ using Eigen::Index;
 using Eigen::Vector3d;
 
 namespace {
-
-/// Alexander's L-stable method: stages at γ and 1, the second one is the result.
-const double kGamma = 1.0 - std::sqrt(0.5);
-/// Error of the velocity after h, by how far forces at its start, first and second stage are from a straight line: the
-/// method loses 0.0404 z³ of y' = λy, z = hλ, and the bend is then 0.293 z² of it.
-constexpr double kErrorOfBend = 0.138;
-/// The same by how far the law is from linear at the end, which it approaches with the square of time.
-constexpr double kErrorOfLinear = 1.0 / 3.0;
 
 /// By how many halvings a micro-step is to be shorter that is so many times too inaccurate: an error of third order,
 /// and a margin.
@@ -62,8 +55,12 @@ void sort_by_time(std::vector<ModeChange>& changes) {
 
 }  // namespace
 
-void Resolver::resolve(const StiffSystem& system, const StrandList& strands, double dt, const MicroSteps& how) {
-  start(system, strands, kGamma * std::ldexp(dt / how.least, -thresholds::kRungsToJam));
+void Resolver::resolve(const StiffSystem& system, const StrandList& strands, double dt, const MicroSteps& how,
+                       FollowedDrives* drives) {
+  const double stage = kGamma * std::ldexp(dt / how.least, -thresholds::kRungsToJam);
+  start(system, strands);
+  changes_.clear();
+  changes_.reserve(4 * static_cast<std::size_t>(most_events(tracks_.size())));
   info_ = {};
   error_ = 0.0;
   unchanged_ = !strands.slips();  // even if it begins to hold at once: the closed form does not know
@@ -73,12 +70,8 @@ void Resolver::resolve(const StiffSystem& system, const StrandList& strands, dou
       if (system.group_of(b) == group) blocks_of_group_.push_back(b);
     }
     if (blocks_of_group_.empty()) continue;  // it was joined with another
-    group_.clear();
-    for (Track& track : tracks_) {
-      if (system.group_of(track.row->block) == group) group_.push_back(&track);
-    }
-    blocks_.begin(system, blocks_of_group_);
-    attached_for_ = modes_attached_for_ = -1.0;
+    drives_ = drives && drives->enter(system, group, blocks_of_group_) ? drives : nullptr;
+    enter(system, group, stage);
     follow(dt, how);
   }
   if (system.groups() > 1) sort_by_time(changes_);
@@ -93,7 +86,8 @@ void Resolver::resolve(const StiffSystem& system, const StrandList& strands, dou
 void Resolver::follow(double dt, const MicroSteps& how) {
   const double longest = dt / how.least, shortest = thresholds::kShortestShare * dt;
   const int most = most_events(group_.size());
-  int rung = 0, events = 0;
+  const int first = drives_ ? std::max(0, static_cast<int>(std::ceil(std::log2(longest / drives_->longest())))) : 0;
+  int rung = first, events = 0;
   double left = dt;
   while (left > 1e-12 * dt) {
     const double h = micro_step(left, std::ldexp(longest, -rung));
@@ -125,7 +119,7 @@ void Resolver::follow(double dt, const MicroSteps& how) {
       info_.limited |= !locate;
     }
     events += event;
-    if (!event && off < thresholds::kUpwards && rung > 0) --rung;
+    if (!event && off < thresholds::kUpwards && rung > first) --rung;
   }
   info_.events += events;
 }
@@ -133,114 +127,6 @@ void Resolver::follow(double dt, const MicroSteps& how) {
 double Resolver::micro_step(double left, double longest) const {
   const double h = left / std::max(1.0, std::ceil(left / longest - 1e-6));
   return std::abs(h - attached_for_) < 1e-9 * h ? attached_for_ : h;  // but for rounding it is the one before
-}
-
-double Resolver::error_of(double h) {
-  blocks_.clear_forces();
-  for (const Track* const each : group_) {
-    const Track& track = *each;
-    if (track.is_free()) continue;
-    const Phase& phase = track.phase;
-    const Vector3d bend = (track.lam2 - track.lam1) / (1.0 - kGamma) - (track.lam1 - phase.lam) / kGamma;
-    const Vector3d beyond = track.law->beyond_linear(phase, phase.delta + track.way, track.dp_end);
-    blocks_.add_force(*track.row, kErrorOfBend * bend + kErrorOfLinear * beyond);
-  }
-  blocks_.solve();
-  double most = 0.0;
-  for (const Track* const each : group_) most = std::max(most, blocks_.acceleration_of(*each->row).squaredNorm());
-  return h * std::sqrt(most);
-}
-
-void Resolver::start(const StiffSystem& system, const StrandList& strands, double stage) {
-  tracks_.resize(strands.all().size());
-  if (courses_) courses_->assign(tracks_.size(), ForceCourse{});
-  changes_.clear();
-  changes_.reserve(4 * static_cast<std::size_t>(most_events(tracks_.size())));
-  for (std::size_t k = 0; k < tracks_.size(); ++k) {
-    const Strand& strand = strands.all()[k];
-    Track& track = tracks_[k];
-    track.row = &system.rows()[k];
-    track.law = strand.law;
-    track.due = false;
-    track.moved.setZero();
-    track.lam_bar.setZero();
-    track.lam_bar2.setZero();
-    Phase& phase = track.phase;
-    phase.mode = strand.memory.mode;
-    phase.n = strand.motion.n;
-    phase.phi0 = strand.memory.phi0;
-    phase.delta = displacement(strand.motion, strand.memory);
-    phase.dp = strand.motion.dp;
-    phase.most.fill(0.0);
-    phase.share = thresholds::kMostOfStage / static_cast<double>(tracks_.size());
-    phase.yielding = false;
-    phase.cuts = 0;
-    phase.stage = stage;
-    phase.compliance = system.response(*track.row, *track.row, phase.n);
-    track.law->begin(phase);
-    if (courses_) (*courses_)[k].begin(phase.lam);
-  }
-}
-
-void Resolver::attach_springs(double h) {
-  const double g = kGamma * h;
-  blocks_.detach();
-  for (Track* const each : group_) {
-    Track& track = *each;
-    if (track.is_free()) {
-      track.lam1.setZero();
-      track.lam2.setZero();
-      continue;
-    }
-    track.Q = g * (track.phase.B + g * track.phase.K);
-    track.Qc.noalias() = track.Q * track.row->ddp_bar;
-    blocks_.add_spring(*track.row, track.Q, track.phase.mode != Mode::kSlipping);  // which turns
-  }
-  blocks_.attach(modes_attached_for_ == h);
-  attached_for_ = modes_attached_for_ = h;
-}
-
-void Resolver::attempt(double h) {
-  const double g = kGamma * h;
-  if (attached_for_ != h) attach_springs(h);
-  ++info_.micro_steps;
-
-  // First stage: v1 = v + g a1, p1 = p + g v1, so that λ1 = λ − g K v − Q a1.
-  blocks_.clear_forces();
-  for (Track* const each : group_) {
-    Track& track = *each;
-    if (track.is_free()) continue;
-    const Phase& phase = track.phase;
-    track.Kv.noalias() = phase.K * phase.dp;
-    track.lam1 = phase.lam - g * track.Kv - track.Qc;
-    blocks_.add_force(*track.row, track.lam1);
-  }
-  blocks_.solve();
-  // Second stage: v2 = v + (h − g) a1 + g a2, p2 = p + (h − g) v1 + g v2, so that, with ρ = (h − g)/g,
-  // λ2 = λ − h K v − ρ (Q a1 + g² K a1) − Q a2.
-  const double rho = (h - g) / g;
-  blocks_.clear_forces();
-  for (Track* const each : group_) {
-    Track& track = *each;
-    const Phase& phase = track.phase;
-    const Vector3d pushed = blocks_.acceleration_of(*track.row), a1 = track.row->ddp_bar + pushed;
-    track.dp1 = (h - g) * a1;
-    track.dp_end = phase.dp + track.dp1;                  // without a2 so far
-    track.way = h * phase.dp + (2.0 * g * (h - g)) * a1;  // likewise
-    if (track.is_free()) continue;
-    track.lam1.noalias() -= track.Q * pushed;
-    const Vector3d Qa1 = phase.lam - g * track.Kv - track.lam1, Ka1 = phase.K * a1;
-    track.lam2 = phase.lam - h * track.Kv - rho * (Qa1 + g * g * Ka1) - track.Qc;
-    blocks_.add_force(*track.row, track.lam2);
-  }
-  blocks_.solve();
-  for (Track* const each : group_) {
-    Track& track = *each;
-    const Vector3d pushed = blocks_.acceleration_of(*track.row), a2 = track.row->ddp_bar + pushed;
-    track.dp_end += g * a2;
-    track.way += g * g * a2;
-    if (!track.is_free()) track.lam2.noalias() -= track.Q * pushed;
-  }
 }
 
 Resolver::Ends Resolver::margins(Track& track) {
@@ -255,7 +141,7 @@ Resolver::Ends Resolver::margins(Track& track) {
 
 Margins Resolver::margins_between(const Track& track, double h) {
   const Phase& phase = track.phase;
-  const Vector3d dp = phase.dp + kGamma / (1.0 - kGamma) * track.dp1;
+  const Vector3d dp = phase.dp + kGamma * h * track.a1;
   return track.law->margins(phase, phase.delta + kGamma * h * dp, dp, track.lam1);
 }
 
@@ -304,18 +190,6 @@ bool Resolver::overshoots() {
     }
   }
   return any;
-}
-
-void Resolver::accept(double h) {
-  const double g = kGamma;
-  for (Track* const each : group_) {
-    Track& track = *each;
-    track.lam_bar2 += h * (track.lam_bar + h * (2.0 * g * (1.0 - g) * track.lam1 + g * g * track.lam2));
-    track.lam_bar += h * ((1.0 - g) * track.lam1 + g * track.lam2);
-    track.phase.delta += track.way;
-    track.phase.dp = track.dp_end;
-    track.moved += track.way;
-  }
 }
 
 bool Resolver::update_modes(bool at_event, double t) {

@@ -5,6 +5,7 @@
 
 #include "exposim/contact/strands.hpp"
 #include "exposim/event.hpp"
+#include "exposim/expo/followed_drives.hpp"
 #include "exposim/expo/sprung_blocks.hpp"
 #include "exposim/expo/system.hpp"
 #include "exposim/force_course.hpp"
@@ -33,7 +34,9 @@ class Resolver {
   };
   /// Lets the forces of all strands be noted on the way, one course to each; null: not any more.
   void watch(std::vector<ForceCourse>* courses) { courses_ = courses; }
-  void resolve(const StiffSystem& system, const StrandList& strands, double dt, const MicroSteps& how);
+  /// @param drives that are followed with them.
+  void resolve(const StiffSystem& system, const StrandList& strands, double dt, const MicroSteps& how,
+               FollowedDrives* drives = nullptr);
 
   // Of the strands, in their order:
   const Eigen::Vector3d& lam_bar(std::size_t k) const { return tracks_[k].lam_bar; }
@@ -59,10 +62,11 @@ class Resolver {
     Phase phase;
     bool due;                           ///< the event that ends this micro-step is its own
     double event;                       ///< when it changes within the micro-step [s]
+    Eigen::Vector3d ddp_bar;            ///< acceleration without stiff forces and drives
     Eigen::Matrix3d Q;                  ///< −∂λ/∂p̈ within a stage
-    Eigen::Vector3d Qc, Kv;             ///< of the acceleration without stiff forces, and of the velocity
+    Eigen::Vector3d Qc, Kv;             ///< of that acceleration, and of the velocity
     Eigen::Vector3d lam1, lam2;         ///< of the stages
-    Eigen::Vector3d dp1;                ///< what the first stage adds to the velocity at the end
+    Eigen::Vector3d a1;                 ///< acceleration of the first stage
     Eigen::Vector3d way, dp_end;        ///< displacement in the micro-step, velocity at its end
     Eigen::Vector3d moved;              ///< displacement since the start of the step
     Eigen::Vector3d lam_bar, lam_bar2;  ///< single and double integral of λ; at the end the averages
@@ -71,8 +75,10 @@ class Resolver {
     bool is_free() const { return phase.mode == Mode::kOpen || phase.mode == Mode::kIdle; }
   };
 
+  void start(const StiffSystem& system, const StrandList& strands);
+  /// Takes a group of strands, and the drives that move it.
   /// @param stage the longest implicit stage in which friction may grow of itself [s].
-  void start(const StiffSystem& system, const StrandList& strands, double stage);
+  void enter(const StiffSystem& system, std::size_t group, double stage);
   /// Follows the strands of the present group.
   void follow(double dt, const MicroSteps& how);
   /// What is left of the step in parts that are no longer than this.
@@ -81,6 +87,12 @@ class Resolver {
   double error_of(double h);
   /// Tries a micro-step of h from where all tracks are.
   void attempt(double h);
+  void take_first_stage(double h);
+  void take_second_stage(double h);
+  /// Acceleration of a strand by drives that are followed, in the present stage.
+  Eigen::Vector3d pushed_by_drives(const Track& track) const {
+    return blocks_.motion_of(*track.row, drives_->pushed());
+  }
   void attach_springs(double h);
   /// Margins of a strand at both ends of the micro-step just tried; notes how large they are.
   struct Ends {
@@ -112,6 +124,7 @@ class Resolver {
   std::vector<Track*> group_;
   std::vector<std::size_t> blocks_of_group_;
   SprungBlocks blocks_;
+  FollowedDrives* drives_ = nullptr;  // of the present group, if it has some
 };
 
 }  // namespace exposim

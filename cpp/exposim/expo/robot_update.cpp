@@ -10,7 +10,14 @@ namespace exposim {
 
 void RobotUpdate::clear(const StiffSystem& system) {
   wrenches_.setZero(system.blocks().empty() ? 0 : system.Upsilon_block().rows(), 2);
+  driven_ = false;
   largest_ = 0.0;
+}
+
+void RobotUpdate::add(const FollowedDrives& drives, Eigen::Index size, double dt) {
+  driven_ = true;
+  along_dofs_.setZero(size, 2);
+  drives.add_forces(dt, along_dofs_);
 }
 
 void RobotUpdate::add(const StiffSystem& system, const StiffSystem::Row& row, const Eigen::Vector3d& lam,
@@ -29,7 +36,13 @@ void RobotUpdate::apply(const RobotData& data, const StiffSystem& system, const 
 void RobotUpdate::apply_in_coordinates(const RobotData& data, const StiffSystem& system, const State& state, double dt,
                                        Eigen::VectorXd& q, Eigen::VectorXd& v, const JointTerms* joints) {
   dv_.resize(state.v.size(), 2);
-  dv_.colwise() = system.w();
+  if (driven_) {
+    dv_ = along_dofs_;
+    solve_L_in_place(data, dv_);
+    dv_.colwise() += system.w();
+  } else {
+    dv_.colwise() = system.w();
+  }
   for (const Eigen::Index column : {0, 1}) {
     system.add_forces(system.blocks().size(), wrenches_.col(column), dv_.col(column));
   }

@@ -26,6 +26,8 @@ class RobotUpdate {
   /// @param joints of a whole step, which some of its joints move otherwise.
   void apply(const RobotData& data, const StiffSystem& system, const State& state, double dt, Eigen::VectorXd& q,
              Eigen::VectorXd& v, const JointTerms* joints = nullptr);
+  /// Adds what drives did that were followed. @param size degrees of freedom.
+  void add(const FollowedDrives& drives, Eigen::Index size, double dt);
   /// What the last one added to q, in coordinates: dt times the mean velocity.
   const Eigen::VectorXd& way() const { return dq_; }
   /// The same by the equation as it stands, in coordinates that turn with a free body: the paper's.
@@ -35,7 +37,9 @@ class RobotUpdate {
  private:
   Eigen::MatrixX2d wrenches_;
   double largest_ = 0.0;
-  Eigen::MatrixX2d dv_;  // the accelerations that they give
+  bool driven_ = false;
+  Eigen::MatrixX2d along_dofs_;  // averages of forces likewise
+  Eigen::MatrixX2d dv_;          // the accelerations that they give
   Eigen::VectorXd dq_;
 };
 

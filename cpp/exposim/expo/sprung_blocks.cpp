@@ -13,6 +13,17 @@ void SprungBlocks::begin(const StiffSystem& system, std::size_t count) {
 }
 
 void SprungBlocks::begin(const StiffSystem& system, const std::vector<std::size_t>& blocks) {
+  place(system, blocks);
+  compliance_.load(system.Upsilon_block(), rows_);
+}
+
+void SprungBlocks::begin(const StiffSystem& system, const std::vector<std::size_t>& blocks, const double* Upsilon,
+                         Index stride) {
+  place(system, blocks);
+  compliance_.load(static_cast<Index>(rows_.size()), Upsilon, stride);
+}
+
+void SprungBlocks::place(const StiffSystem& system, const std::vector<std::size_t>& blocks) {
   system_ = &system;
   place_.resize(system.blocks().size());
   slot_.resize(system.blocks().size());
@@ -25,7 +36,6 @@ void SprungBlocks::begin(const StiffSystem& system, const std::vector<std::size_
     slot_[blocks[k]] = static_cast<Index>(k);
     for (Index i = 0; i < block.size; ++i) rows_.push_back(block.first + i);
   }
-  compliance_.load(system.Upsilon_block(), rows_);
   wrench_.setZero(static_cast<Index>(rows_.size()));
   alpha_.resize(wrench_.size());
   detach();

@@ -17,6 +17,9 @@ class SprungBlocks {
  public:
   /// Takes blocks of a system, without springs.
   void begin(const StiffSystem& system, const std::vector<std::size_t>& blocks);
+  /// The same with another Υ between them, a column of which begins every `stride` numbers.
+  void begin(const StiffSystem& system, const std::vector<std::size_t>& blocks, const double* Upsilon,
+             Eigen::Index stride);
   /// The same for its first blocks.
   void begin(const StiffSystem& system, std::size_t count);
 
@@ -34,12 +37,18 @@ class SprungBlocks {
     system_->add_wrench(row, place_[row.block], f, wrench_);
   }
   void solve() { compliance_.apply(wrench_.data(), alpha_.data()); }
-  /// G α of a strand.
-  Eigen::Vector3d acceleration_of(const StiffSystem::Row& row) const {
-    return system_->motion_of(row, place_[row.block], alpha_);
+  /// The forces so far.
+  const Eigen::VectorXd& wrench() const { return wrench_; }
+  /// G x of a strand, for a motion x of the blocks.
+  Eigen::Vector3d motion_of(const StiffSystem::Row& row, const Eigen::VectorXd& x) const {
+    return system_->motion_of(row, place_[row.block], x);
   }
+  /// G α of a strand.
+  Eigen::Vector3d acceleration_of(const StiffSystem::Row& row) const { return motion_of(row, alpha_); }
 
  private:
+  void place(const StiffSystem& system, const std::vector<std::size_t>& blocks);
+
   const StiffSystem* system_ = nullptr;
   std::vector<std::size_t> blocks_;
   std::vector<Eigen::Index> place_, slot_;  // of a block of the system: its first row here, its entry in springs_

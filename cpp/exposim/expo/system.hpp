@@ -65,20 +65,27 @@ class StiffSystem {
   std::size_t active() const { return active_; }
   /// Whether a degree of freedom moves any strand.
   bool feels(Eigen::Index dof) const { return std::find(dofs_.begin(), dofs_.end(), dof) != dofs_.end(); }
+  /// The group of the strands that one moves.
+  std::size_t group_moved_by(Eigen::Index dof) const { return group_of_[first_moved_[static_cast<std::size_t>(dof)]]; }
   const Eigen::MatrixXd& Upsilon_block() const { return Upsilon_block_; }
   const Eigen::VectorXd& w() const { return w_; }
+  /// Calls f(dof, entries) with the rows of Y of a block.
+  template <typename Function>
+  void for_each_row_of_Y(std::size_t block, Function&& f) const {
+    const auto [first, count] = supports_[block];
+    const double* row = Y_.data() + rows_of_Y_[block];
+    for (std::size_t a = first; a < first + count; ++a, row += blocks_[block].size) f(dofs_[a], row);
+  }
   /// x += Y f for wrenches f on the first blocks.
   template <typename Wrench, typename Vector>
   void add_forces(std::size_t blocks, const Wrench& f, Vector&& x) const {
     for (std::size_t b = 0; b < blocks; ++b) {
-      const auto [first, count] = supports_[b];
       const Block& block = blocks_[b];
-      const double* row = Y_.data() + rows_of_Y_[b];
-      for (std::size_t a = first; a < first + count; ++a, row += block.size) {
+      for_each_row_of_Y(b, [&](Eigen::Index dof, const double* row) {
         double sum = 0.0;
         for (Eigen::Index i = 0; i < block.size; ++i) sum += row[i] * f(block.first + i);
-        x(dofs_[a]) += sum;
-      }
+        x(dof) += sum;
+      });
     }
   }
 

@@ -3,18 +3,9 @@
 #include <algorithm>
 
 #include "exposim/contact/missed.hpp"
-#include "exposim/expo/agreement.hpp"
-#include "exposim/expo/averages.hpp"
 #include "exposim/expo/detect.hpp"
-#include "exposim/expo/error_estimate.hpp"
-#include "exposim/expo/joint_terms.hpp"
-#include "exposim/expo/look_ahead.hpp"
 #include "exposim/expo/path_piece.hpp"
-#include "exposim/expo/resolved_contacts.hpp"
-#include "exposim/expo/resolver.hpp"
-#include "exposim/expo/robot_update.hpp"
-#include "exposim/expo/system.hpp"
-#include "exposim/integrators/step_control.hpp"
+#include "exposim/integrators/expo_scratch.hpp"
 #include "exposim/path.hpp"
 #include "exposim/robot/kinematics.hpp"
 #include "exposim/robot/mass_matrix.hpp"
@@ -22,30 +13,6 @@
 namespace exposim {
 
 using Eigen::Vector3d;
-
-struct ExpoScratch final : Scratch {
-  explicit ExpoScratch(const ContactKernel& kernel) : averages(kernel) {}
-
-  StrandList strands;
-  JointTerms joints;
-  StiffSystem system;
-  ForceAverages averages;
-  Resolver resolver;
-  LookAhead ahead;
-  RobotUpdate update;
-  Agreement agreement;
-  Eigen::VectorXd q_middle, v_middle, dv, acceleration;
-  Eigen::VectorXd way;    // of the step, as it is foreseen
-  Eigen::VectorXd dq;     // to where M and J are taken
-  bool changing = false;  // contacts, within the step
-  ResolvedContacts contacts;
-  PartedStep parted;
-  double turn_rate = 0.0;         // in the middle of a part
-  std::size_t near = 0;           // strands that touch or may
-  std::vector<Vector3d> ddp_bar;  // as it was at first
-  double off = 0.0;               // by which it has changed since [m/s²]
-  ErrorEstimate estimate;
-};
 
 namespace {
 
@@ -149,11 +116,6 @@ void Expo::take_once(const World& world, Workspace& workspace, const Instant& no
   step.parts.redone = again;
   const double turn_rate = std::max(now.turn_rate, scratch.turn_rate);
   finish(world, workspace, now, changing ? &scratch.contacts.followed() : nullptr, dt, step);
-  if (workspace.path && !step.diverged) {
-    workspace.path->add(path_piece(workspace.robot, scratch.system, scratch.strands,
-                                   changing ? scratch.contacts.slots() : std::vector<std::size_t>{}, now, dt, step),
-                        now);
-  }
   step.motors.clear(world.robot().nv());
   if (!step.diverged) scratch.joints.end(step.motors, step.next.state);
   step.parts.turn = std::max(normals_turn, dt * std::max(turn_rate, step.diverged ? 0.0 : step.next.turn_rate));
@@ -164,6 +126,21 @@ void Expo::take_once(const World& world, Workspace& workspace, const Instant& no
   if (!step.diverged) {
     step.parts.turn = std::max(step.parts.turn, turn_of_normals(world, workspace.robot, scratch.strands));
   }
+  if (workspace.path && !step.diverged) add_to_path(world, workspace, now, input, dt, changing, step);
+}
+
+void Expo::add_to_path(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
+                       bool changed, const Step& step) const {
+  ExpoScratch& scratch = scratch_of(workspace);
+  if (changed && !scratch.drives.empty()) {  // as strands they have courses of their own
+    scratch.joints.start_over();
+    scratch.strands.keep(scratch.near);
+    update_terms(workspace.robot, scratch.q_middle, scratch.v_middle);
+    scratch.joints.fit(workspace.robot);
+    follow_as_strands(world, workspace, input, JointTerms::Which::kAll);
+  }
+  const std::vector<std::size_t> slots = changed ? scratch.contacts.slots() : std::vector<std::size_t>{};
+  workspace.path->add(path_piece(workspace.robot, scratch.system, scratch.strands, slots, now, dt, step), now);
 }
 
 bool Expo::move(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
@@ -198,7 +175,7 @@ bool Expo::move(const World& world, Workspace& workspace, const Instant& now, co
   }
   if (changing) {
     if (options_.order == 2) {
-      if (averaged) follow_drives(world, workspace, input);
+      if (averaged) follow_as_strands(world, workspace, input, JointTerms::Which::kFast);
       scratch.turn_rate = fastest_turn(workspace.robot);
     }
     changing = follow(workspace, now, dt, step);
@@ -280,7 +257,7 @@ void Expo::take_middle_of_way(const World& world, Workspace& workspace, const St
   }
   const StiffSystem::Forces forces{scratch.joints.force(), input.wrenches};
   const bool drives = scratch.changing && scratch.strands.all().size() == scratch.near &&
-                      scratch.joints.follow(world, system, scratch.strands);
+                      scratch.joints.follow_as_strands(world, system, JointTerms::Which::kFast, scratch.strands);
   if (!elsewhere || drives) system.update_bias(robot, scratch.strands, forces);
   if (drives) {  // before they are taken out of these
     compare_free_accelerations(scratch);
@@ -297,27 +274,34 @@ void Expo::take_middle_of_way(const World& world, Workspace& workspace, const St
 
 bool Expo::follow(Workspace& workspace, const Instant& now, double dt, Step& step) const {
   ExpoScratch& scratch = scratch_of(workspace);
+  FollowedDrives& drives = scratch.drives;
   {
     const Profiler::Scope scope(workspace.profiler, Stage::kKernel);
+    drives.begin(workspace.robot);
+    if (options_.order == 2) scratch.joints.follow(scratch.system, drives);
     // What turns little within the step hardly feels that terms are frozen at the mean of its velocities.
     const double share = std::min(thresholds::kShareOfFreezing, thresholds::kShareOfTurn * dt * now.turn_rate);
     const double tolerance = options_.micro_tolerance + share * scratch.off;
     scratch.resolver.resolve(scratch.system, scratch.strands, dt,
-                             {static_cast<double>(options_.micro_steps), dt * tolerance, thresholds::kCutsPerEvent});
+                             {static_cast<double>(options_.micro_steps), dt * tolerance, thresholds::kCutsPerEvent},
+                             drives.empty() ? nullptr : &drives);
   }
   const Profiler::Scope scope(workspace.profiler, Stage::kIntegration);
-  scratch.joints.take_followed(scratch.resolver);
-  if (scratch.resolver.unchanged() && scratch.strands.all().size() == scratch.near) return false;
+  scratch.joints.take_followed(scratch.resolver, drives);
+  const bool driven = !drives.empty() || scratch.strands.all().size() > scratch.near;
+  if (scratch.resolver.unchanged() && !driven) return false;
   take_resolved_forces(scratch);
+  if (!drives.empty()) scratch.update.add(drives, now.state.v.size(), dt);
   scratch.update.apply(workspace.robot, scratch.system, now.state, dt, step.next.state.q, step.next.state.v,
                        &scratch.joints);
   return true;
 }
 
-void Expo::follow_drives(const World& world, Workspace& workspace, const Input& input) const {
+void Expo::follow_as_strands(const World& world, Workspace& workspace, const Input& input,
+                             JointTerms::Which which) const {
   const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
   ExpoScratch& scratch = scratch_of(workspace);
-  if (!scratch.joints.follow(world, scratch.system, scratch.strands)) return;
+  if (!scratch.joints.follow_as_strands(world, scratch.system, which, scratch.strands)) return;
   scratch.joints.fit(workspace.robot);
   scratch.system.update(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches}, false);
 }

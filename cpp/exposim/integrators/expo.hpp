@@ -1,5 +1,6 @@
 #pragma once
 
+#include "exposim/expo/joint_terms.hpp"
 #include "exposim/integrators/integrator.hpp"
 #include "exposim/thresholds.hpp"
 
@@ -50,7 +51,10 @@ class Expo final : public Integrator {
   /// Follows contacts, and moves q and v. @return whether any changed; otherwise nothing is moved.
   bool follow(Workspace& workspace, const Instant& now, double dt, Step& step) const;
   /// Lets drives that react within the step be followed with contacts that turned out to change.
-  void follow_drives(const World& world, Workspace& workspace, const Input& input) const;
+  void follow_as_strands(const World& world, Workspace& workspace, const Input& input, JointTerms::Which which) const;
+  /// Notes the step for one who looks at its inside.
+  void add_to_path(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
+                   bool changed, const Step& step) const;
   /// Takes what depends on velocity at (v + v⁺)/2: the implicit midpoint, which keeps the energy of what spins freely.
   /// @param all_held the last look ahead found all strands to hold, and knows how they respond.
   void repeat_at_the_mean_velocity(Workspace& workspace, const State& state, const Input& input, double dt,

@@ -34,5 +34,6 @@ EXPOSIM_INLINE void subtract_multiple(double* to, double factor, const double* f
 }
 
 constexpr Eigen::Index fours(Eigen::Index n) { return (n + kFour - 1) / kFour; }
+constexpr Eigen::Index padded(Eigen::Index n) { return kFour * fours(n); }
 
 }  // namespace exposim

@@ -237,19 +237,34 @@ void apply_columns(Index n, const double* X, const double* w, double* x) {
 
 }  // namespace
 
-void IdentityPlus::load(const Eigen::MatrixXd& whole, const std::vector<Index>& rows) {
-  n_ = static_cast<Index>(rows.size());
-  const Index stride = kFour * fours(n_);
+void IdentityPlus::resize(Index n) {
+  n_ = n;
+  const Index stride = padded(n_);
   for (std::vector<double>* const each : {&A_, &with_lasting_, &with_all_}) {
     each->resize(static_cast<std::size_t>(n_ * stride) + 2 * kFour);
   }
   columns_.resize(static_cast<std::size_t>(6 * stride));
   x_.resize(static_cast<std::size_t>(stride));
+}
+
+void IdentityPlus::load(const Eigen::MatrixXd& whole, const std::vector<Index>& rows) {
+  resize(static_cast<Index>(rows.size()));
+  const Index stride = padded(n_);
   for (Index j = 0; j < n_; ++j) {
     const double* const column = whole.data() + rows[static_cast<std::size_t>(j)] * whole.rows();
     double* const to = A_.data() + j * stride;
     for (Index i = 0; i < n_; ++i) to[i] = column[rows[static_cast<std::size_t>(i)]];
     for (Index i = n_; i < stride; ++i) to[i] = 0.0;
+  }
+  all_ = kept_ = {A_.data(), 1.0};
+}
+
+void IdentityPlus::load(Index n, const double* whole, Index stride) {
+  resize(n);
+  for (Index j = 0; j < n_; ++j) {
+    double* const to = A_.data() + j * padded(n_);
+    std::copy_n(whole + j * stride, n_, to);
+    std::fill(to + n_, to + padded(n_), 0.0);
   }
   all_ = kept_ = {A_.data(), 1.0};
 }

@@ -28,6 +28,8 @@ class IdentityPlus {
 
   /// Takes A: some rows and columns of a matrix.
   void load(const Eigen::MatrixXd& whole, const std::vector<Eigen::Index>& rows);
+  /// The first n rows and columns of one, of which a column begins every `stride` numbers.
+  void load(Eigen::Index n, const double* whole, Eigen::Index stride);
   /// @param B blocks that are left out are zero.
   /// @param lasting_as_before those that last are the same as at the last call: only the others are attached again.
   void attach(const std::vector<DiagonalBlock>& B, bool lasting_as_before = false);
@@ -38,6 +40,8 @@ class IdentityPlus {
   void apply(const double* w, double* x);
 
  private:
+  void resize(Eigen::Index n);
+
   /// (I + A B)⁻¹A of some blocks of B.
   struct Attached {
     const double* from = nullptr;  ///< where it stands

@@ -44,6 +44,10 @@ void solve_L_in_place(const RobotData& data, const std::vector<Eigen::Index>& do
 
 void solve_L_in_place(const RobotData& data, VectorXd& x) { data.factor().solve_L(x.data()); }
 
+void solve_L_in_place(const RobotData& data, Eigen::MatrixX2d& x) {
+  for (const Eigen::Index column : {0, 1}) data.factor().solve_L(x.col(column).data());
+}
+
 void solve_Lt_in_place(const RobotData& data, Eigen::MatrixX2d& x) {
   data.factor().solve_Lt(x.col(0).data(), x.col(1).data());
 }

@@ -33,6 +33,7 @@ double felt_inertia(const RobotData& data, Eigen::Index dof);
 void solve_L_in_place(const RobotData& data, const std::vector<Eigen::Index>& dofs, std::size_t first,
                       std::size_t count, Eigen::Index size, double* rows);
 void solve_L_in_place(const RobotData& data, Eigen::VectorXd& x);
+void solve_L_in_place(const RobotData& data, Eigen::MatrixX2d& x);
 /// Solves Lᵀ y = x in place.
 void solve_Lt_in_place(const RobotData& data, Eigen::MatrixX2d& x);
 void solve_Lt_in_place(const RobotData& data, Eigen::VectorXd& x);

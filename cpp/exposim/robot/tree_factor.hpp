@@ -39,6 +39,27 @@ class TreeFactor {
 
   /// 1/(M⁻¹)ᵢᵢ
   double felt(Eigen::Index dof) const;
+  /// Calls f with a degree of freedom and those above it.
+  template <typename Function>
+  void for_each_above(Eigen::Index dof, Function&& f) const {
+    const auto [first, size] = columns_[static_cast<std::size_t>(dof)];
+    for (std::size_t p = first; p < first + static_cast<std::size_t>(size); ++p)
+      f(static_cast<Eigen::Index>(above_[p]));
+  }
+  /// A column of L⁻¹, which is zero but for a degree of freedom and those above: calls f(which, entry) with these.
+  template <typename Function>
+  void for_each_in_inverse_L(Eigen::Index dof, Function&& f) const {
+    const auto [first, size] = columns_[static_cast<std::size_t>(dof)];
+    double* const y = y_.data();
+    y[0] = 1.0;
+    for (int p = 1; p < size; ++p) y[p] = 0.0;
+    for (int p = 0; p < size; ++p) {
+      const auto k = static_cast<std::size_t>(above_[first + static_cast<std::size_t>(p)]);
+      const double* const column = packed_.data() + columns_[k].first;
+      for (int r = 1; r < size - p; ++r) y[p + r] -= column[r] * y[p];
+      f(static_cast<Eigen::Index>(k), y[p] * inverse_root_D_[k]);
+    }
+  }
 
  private:
   void factor_packed();

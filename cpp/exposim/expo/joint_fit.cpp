@@ -1,0 +1,101 @@
+// What drives, dampers and friction that sticks add to the inertia.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "exposim/expo/joint_terms.hpp"
+#include "exposim/kernels/oscillator.hpp"
+#include "exposim/robot/mass_matrix.hpp"
+#include "exposim/thresholds.hpp"
+
+namespace exposim {
+
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+
+}  // namespace
+
+void JointTerms::fit(RobotData& data) {
+  force_ = tau_;
+  if (tracks_.empty()) {
+    factor(data);
+    return;
+  }
+  // Slow ones hardly mind which inertia they are fitted to.
+  const bool slow = std::all_of(tracks_.begin(), tracks_.end(), [&](const Track& track) {
+    return h_ * (track.D + h_ * track.K) <= thresholds::kSlow * own_inertia(data, track.dof);
+  });
+  if (!slow) exposim::factor(data);
+  added_.setZero(force_.size());
+  shortfalls_.assign(tracks_.size(), 0.0);
+  double all = 0.0;
+  for (std::size_t k = 0; k < tracks_.size(); ++k) {
+    Track& track = tracks_[k];
+    track.I = std::numeric_limits<double>::infinity();
+    track.X = 0.0;
+    track.Theta = track.at_start = track.at_end = 0.5 * h_;
+    if (track.strand != Strand::kNone) continue;
+    if (track.hold == Hold::kStopping) {
+      track.I = slow ? own_inertia(data, track.dof) : felt_inertia(data, track.dof);
+      track.X = thresholds::kRigid * track.I;
+      track.at_start = 0.5 * track.stops_after;
+      track.at_end = 0.0;
+      continue;
+    }
+    if (track.K == 0.0 && track.D == 0.0) continue;
+    const double I = track.I = slow ? own_inertia(data, track.dof) : felt_inertia(data, track.dof);
+    shortfalls_[k] = fit(track, I);
+    all += shortfalls_[k];
+  }
+  // M − diag(Iᵢ δᵢ) has no negative eigenvalue while Σδᵢ ≤ 1, because (M⁻¹)ᵢᵢ = 1/Iᵢ: the trace bounds the largest.
+  if (slow) all *= thresholds::kMostOfFelt;
+  const double kept = all > 1.0 ? 1.0 / all : 1.0;
+  for (std::size_t k = 0; k < tracks_.size(); ++k) {
+    Track& track = tracks_[k];
+    if (kept < 1.0 && shortfalls_[k] > 0.0) {
+      track.X = kept * track.X + (1.0 - kept) * 0.5 * h_ * (track.D + 0.5 * h_ * track.K);
+      for (double* const each : {&track.Theta, &track.at_start, &track.at_end}) {
+        *each = kept * *each + (1.0 - kept) * 0.5 * h_;
+      }
+    }
+    if (track.strand != Strand::kNone) {
+      force_(track.dof) = 0.0;
+      continue;
+    }
+    added_(track.dof) = track.X;
+    if (track.hold == Hold::kStopping) {
+      force_(track.dof) = -track.X * track.v / h_;
+      continue;
+    }
+    force_(track.dof) =
+        track.motor.constant + track.friction.constant - track.K * track.Theta * track.v - track.D * track.v;
+  }
+  factor(data, added_);
+}
+
+double JointTerms::fit(Track& track, double I) const {
+  const double K = track.K, D = track.D;
+  const OscillatorResponse y = oscillator_response(K / I, D / I, h_);
+  // Far beyond what a step resolves: settles at once, however large K and D.
+  const double stiff_X = h_ * (D + h_ * K), stiff_Theta = 1.5 * h_;
+  const double rate = D / I, frequency = std::sqrt(std::max(0.0, K / I - 0.25 * rate * rate));
+  const bool swings_back = !(y.G > 0.0) || frequency * h_ >= kPi;
+  const double X = swings_back ? 0.0 : I * (h_ / y.G - 1.0);
+  const bool exact = !track.loaded && frequency == 0.0;
+  const double fitted = swings_back ? 0.0 : exact ? 1.0 : std::clamp(thresholds::kTooStiff - X / stiff_X, 0.0, 1.0);
+  track.X = stiff_X;
+  track.Theta = stiff_Theta;
+  track.at_start = track.at_end = 0.5 * h_;
+  if (fitted == 0.0) return 0.0;
+  const double Theta = y.G1 / y.G, at_start = y.G - y.dG * Theta;
+  track.X += fitted * (X - stiff_X);
+  track.Theta += fitted * (Theta - stiff_Theta);
+  if (track.loaded) return fitted * std::max(0.0, 1.0 - 0.5 * h_ * (1.0 + y.dG) / y.G);
+  track.at_start += fitted * (at_start - 0.5 * h_);
+  track.at_end += fitted * (Theta - 0.5 * h_);
+  return fitted * std::max(0.0, 1.0 - h_ / y.G + 0.5 * h_ * (rate + 0.5 * K / I * (3.0 * Theta - at_start)));
+}
+
+}  // namespace exposim
