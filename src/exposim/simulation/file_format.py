@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from exposim._npz import Archive
-from exposim.errors import UnreadableFile
+from exposim._npz import Archive, max_bytes
+from exposim._writing import make_parents, writing
+from exposim.errors import InvalidArgument, UnreadableFile
 from exposim.simulation.header import Columns, ContactColumn, Outcome
 from exposim.simulation.settings import RunSettings
 from exposim.simulation.state import STATE_FIELDS
 
-FORMAT = "exposim trajectory"
-FORMAT_VERSION = 4
-OLDEST_VERSION = 3  # that is read
+
+
+class Kind(NamedTuple):
+    """Of files.
+
+    Args:
+        format: What the header says that it is.
+        version: That is written.
+        oldest: That is read.
+        what: It is called, with its article.
+        shown_by: The command that takes it.
+    """
+
+    format: str
+    version: int
+    oldest: int
+    what: str
+    shown_by: str
+
+
+TRAJECTORY = Kind("exposim trajectory", 4, 3, "a trajectory of exposim", "exposim view")
+FLIGHT = Kind("exposim flight", 1, 1, "a dump of a flight recorder", "exposim replay")
+KINDS = (TRAJECTORY, FLIGHT)
+FORMAT, FORMAT_VERSION = TRAJECTORY.format, TRAJECTORY.version
 
 # Array by array: what its last axes count, and its kind of number. Those of a state, and what is read beside it.
 ARRAYS: dict[str, tuple[tuple[str | int, ...], str]] = {
@@ -84,13 +108,13 @@ def is_lacking(name: str, header: Mapping[str, Any]) -> bool:
     return name in _NEW and header["format_version"] < FORMAT_VERSION
 
 
-def read_header(arrays: Archive) -> dict[str, Any]:
-    """Of a file.
+def read_header(arrays: Archive, kind: Kind = TRAJECTORY) -> dict[str, Any]:
+    """Of a file that should be of a kind.
 
     Raises:
         UnreadableFile: If it has none, or one of another format.
     """
-    foreign = f"{arrays.path} is not a trajectory of exposim"
+    foreign = f"{arrays.path} is not {kind.what}"
     if "header" not in arrays:
         raise UnreadableFile(f"{foreign}: it has no header")
     text = arrays.describe("header")
@@ -101,17 +125,45 @@ def read_header(arrays: Archive) -> dict[str, Any]:
         json.dumps(header, ensure_ascii=False).encode()  # halves of characters, which no file or terminal takes
     except (ValueError, RecursionError):
         raise UnreadableFile(f"{foreign}: its header is not JSON") from None
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise UnreadableFile(foreign)
+    if not isinstance(header, dict) or header.get("format") != kind.format:
+        found = header.get("format") if isinstance(header, dict) else None
+        others = [f", but {each.what}: {each.shown_by} takes it" for each in KINDS if each.format == found]
+        raise UnreadableFile(foreign + "".join(others))
     version = header.get("format_version")
-    if type(version) is not int or not OLDEST_VERSION <= version <= FORMAT_VERSION:
-        older = isinstance(version, int) and version < OLDEST_VERSION
+    if type(version) is not int or not kind.oldest <= version <= kind.version:
+        older = isinstance(version, int) and version < kind.oldest
         remedy = "open it with that one, or run it again" if older else "update exposim"
+        formats = f"formats {kind.oldest} to {kind.version}" if kind.oldest < kind.version else f"format {kind.version}"
         raise UnreadableFile(
             f"{arrays.path} has format {version!r}, written by exposim {header.get('exposim')}; this version reads "
-            f"formats {OLDEST_VERSION} to {FORMAT_VERSION}: {remedy}"
+            f"{formats}: {remedy}"
         )
     return header
+
+
+def write(target: Path, header: Mapping[str, Any], contents: Mapping[str, NDArray[Any]]) -> None:
+    """A compressed file of a header and arrays, all of it or nothing.
+
+    Raises:
+        InvalidArgument: If the name does not end in ``.npz``.
+        UnwritableFile: If there is no space, for example; what was there before is then still there.
+    """
+    if target.suffix != ".npz":
+        raise InvalidArgument(f"path is {target}; give a name that ends in .npz")
+    arrays: dict[str, Any] = {**contents, "header": np.array(json.dumps(header, ensure_ascii=False))}
+    make_parents(target)
+    with writing(target) as stream:
+        np.savez_compressed(stream, allow_pickle=False, **arrays)
+        if sum(array.nbytes for array in arrays.values()) > max_bytes(stream.tell()):
+            stream.seek(0)  # a long rest packs so well that it could not be told from a file made to do harm
+            stream.truncate()
+            np.savez(stream, allow_pickle=False, **arrays)
+
+
+def versions() -> dict[str, str]:
+    """Of this package and of Pinocchio, for a header."""
+    metadata: Any = importlib.import_module("importlib.metadata")  # slow to import
+    return {"exposim": metadata.version("exposim"), "pinocchio": metadata.version("pin")}
 
 
 def check_sizes(arrays: Mapping[str, _Array], header: Mapping[str, Any], prefix: str = "") -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from exposim._checks import Array
 from exposim.simulation.event_table import event_arrays
 from exposim.simulation.events import Event
-from exposim.simulation.file_format import ARRAYS, FORMAT, FORMAT_VERSION
+from exposim.simulation.file_format import ARRAYS, FORMAT, FORMAT_VERSION, versions
 from exposim.simulation.header import Columns, ContactColumn, Outcome
 from exposim.simulation.observing import Taken
 from exposim.simulation.simulator import Simulator
@@ -143,12 +142,10 @@ class Recording:
             memory: What a controller remembers.
             count: Of the instants.
         """
-        metadata: Any = importlib.import_module("importlib.metadata")  # slow to import
         header = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
-            "exposim": metadata.version("exposim"),
-            "pinocchio": metadata.version("pin"),
+            **versions(),
             "settings": settings,
             "columns": Columns.of(self._robot, tuple(self._frames)).describe(),
             "contacts": self._contacts,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from os import PathLike
@@ -15,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from exposim import _checks
 from exposim._checks import Array
 from exposim._extras import load
-from exposim._npz import Archive, max_bytes
-from exposim._writing import make_parents, writing
+from exposim._npz import Archive
 from exposim.contact.modes import OPEN, without_hold
 from exposim.contact.surfaces import Surface
 from exposim.errors import InvalidArgument, UnknownFile, UnreadableFile
@@ -28,10 +26,12 @@ from exposim.simulation.file_format import (
     EVENT_ARRAYS,
     MEMORY,
     SAMPLES,
+    TRAJECTORY,
     Memory,
     check_sizes,
     is_lacking,
     read_header,
+    write,
 )
 from exposim.simulation.header import Columns, ContactColumn, Outcome
 from exposim.simulation.records import Record
@@ -365,19 +365,10 @@ class Trajectory:
             UnwritableFile: If there is no space, for example; what was there before is then still there.
         """
         target = Path(path)
-        if target.suffix != ".npz":
-            raise InvalidArgument(f"path is {target}; give a name that ends in .npz")
         contents = {name: self._arrays[name] for name in ARRAYS if not is_lacking(name, self.header)}
         contents |= self._event_arrays()
         contents |= {MEMORY + name: np.asarray(array) for name, array in self.memory.items()}
-        contents["header"] = np.array(json.dumps(self.header, ensure_ascii=False))
-        make_parents(target)
-        with writing(target) as stream:
-            np.savez_compressed(stream, allow_pickle=False, **contents)
-            if sum(array.nbytes for array in contents.values()) > max_bytes(stream.tell()):
-                stream.seek(0)  # a long rest packs so well that it could not be told from a file made to do harm
-                stream.truncate()
-                np.savez(stream, allow_pickle=False, **contents)
+        write(target, self.header, contents)
         return target
 
     @classmethod
@@ -392,7 +383,7 @@ class Trajectory:
         file = Path(path)
         if not file.is_file():
             raise UnknownFile(f"there is no file {file}")
-        arrays = Archive(file, "a trajectory of exposim")
+        arrays = Archive(file, TRAJECTORY.what)
         header = read_header(arrays)
         known = [name for name in (*ARRAYS, *EVENT_ARRAYS) if name in arrays]
         check_sizes({name: arrays.describe(name) for name in known}, header, f"{file} is damaged: ")
