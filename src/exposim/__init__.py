@@ -69,6 +69,8 @@ if TYPE_CHECKING:
     from exposim import controllers, scenarios, sensors
     from exposim import plots as plots
     from exposim import viewer as viewer
+    from exposim.simulation.flight_dump import FlightDump
+    from exposim.simulation.flight_recorder import FlightRecorder
     from exposim.simulation.recorder import Recorder
     from exposim.simulation.trajectory import Trajectory
 
@@ -89,6 +91,8 @@ __all__ = [
     "ExplicitEuler",
     "Expo",
     "ExposimError",
+    "FlightDump",
+    "FlightRecorder",
     "HalfSpace",
     "HeightField",
     "ImplicitEuler",
@@ -137,12 +141,18 @@ __all__ = [
 ]
 
 # Loaded at first use: what a simulator does not need, or what needs packages that are extras.
-_ON_USE = ("Recorder", "Trajectory", "analysis", "controllers", "plots", "scenarios", "sensors", "viewer")
+_CLASSES = {
+    "FlightDump": "flight_dump",
+    "FlightRecorder": "flight_recorder",
+    "Recorder": "recorder",
+    "Trajectory": "trajectory",
+}
+_ON_USE = (*_CLASSES, "analysis", "controllers", "plots", "scenarios", "sensors", "viewer")
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("Recorder", "Trajectory"):
-        return getattr(importlib.import_module(f"exposim.simulation.{name.lower()}"), name)
+    if name in _CLASSES:
+        return getattr(importlib.import_module(f"exposim.simulation.{_CLASSES[name]}"), name)
     if name in _ON_USE:
         return importlib.import_module(f"exposim.{name}")
     raise AttributeError(f"module 'exposim' has no attribute {name!r}")

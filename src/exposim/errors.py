@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import shlex
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -94,19 +96,34 @@ class SimulationDiverged(ExposimError, RuntimeError):
         step: Its number since the last reset, from 1.
         joints: Names of the joints whose position or velocity went wrong.
         last_good_state: The state before that step, to which the simulator has returned.
+        dump: File of the last steps, if a flight recorder wrote one.
     """
 
-    def __init__(self, time: float, step: int, joints: tuple[str, ...], last_good_state: State, advice: str):
+    def __init__(
+        self,
+        time: float,
+        step: int,
+        joints: tuple[str, ...],
+        last_good_state: State,
+        advice: str,
+        dump: Path | str | None = None,
+    ):
         shown = ", ".join(joints[:4]) + (f" and {len(joints) - 4} more" if len(joints) > 4 else "")
-        super().__init__(f"the simulation diverged at t = {time:.6g} s (step {step}), at {shown}; {advice}")
+        kept = ""
+        if isinstance(dump, Path):
+            kept = f"; which contact or joint went first: exposim replay {shlex.quote(str(dump))}"
+        elif dump is not None:
+            kept = f"; {dump}"
+        super().__init__(f"the simulation diverged at t = {time:.6g} s (step {step}), at {shown}; {advice}{kept}")
         self.time = time
         self.step = step
         self.joints = joints
         self.last_good_state = last_good_state
-        self._advice = advice
+        self.dump = dump if isinstance(dump, Path) else None
+        self._rest = advice, dump
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.time, self.step, self.joints, self.last_good_state, self._advice)
+        return type(self), (self.time, self.step, self.joints, self.last_good_state, *self._rest)
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

@@ -101,6 +101,15 @@ Output = Annotated[
 Resume = Annotated[bool, option("--resume", None, OUTPUT, "Go on with the unfinished run in the folder")]
 Overwrite = Annotated[bool, option("--overwrite", None, OUTPUT, "Replace the run in the folder, finished or not")]
 NoReplay = Annotated[bool, option("--no-replay", None, OUTPUT, "Write no replay.html")]
+FlightRecorderFolder = Annotated[
+    Path | None,
+    option(
+        "--flight-recorder",
+        "FOLDER",
+        OUTPUT,
+        "If it diverges, write the last 200 steps there; exposim replay says which contact or joint went first",
+    ),
+]
 Autosave = Annotated[str, typer.Option("--autosave", hidden=True, help="Time between two saves [s]")]
 Integrators = Annotated[
     str,

@@ -25,6 +25,7 @@ from exposim.cli.simulate import Interruption, progress_bar, simulate, undisturb
 from exposim.cli.tables import summary_table
 from exposim.errors import InvalidArgument, UnwritableFile
 from exposim.scenarios import Run
+from exposim.simulation.flight_recorder import FlightRecorder
 from exposim.simulation.trajectory import Trajectory
 
 SUMMARY, REPLAY, PLOTS = "summary.json", "replay.html", ("motion.png", "torques.png", "forces.png")
@@ -53,6 +54,7 @@ def command(
     resume_: options.Resume = False,
     overwrite: options.Overwrite = False,
     no_replay: options.NoReplay = False,
+    flight_recorder: options.FlightRecorderFolder = None,
     autosave: options.Autosave = "30s",
 ) -> None:
     """Simulate a scenario; write trajectory, summary, plots and replay.
@@ -88,6 +90,7 @@ def command(
             if run.done:
                 say(f"{folder} holds a finished run of {run.t:g} s; a longer --duration extends it")
                 return
+            _record_flight(run, flight_recorder)
             _simulate(run, folder, save_every)
             raise typer.Exit(_report(run, folder, replay=not no_replay))
     what = plan(scenario, flags, scenario_file)
@@ -95,8 +98,14 @@ def command(
     folder = output or _folder(what, overwrite)
     with occupied(folder, FILES):
         refuse_to_replace(folder / TRAJECTORY, overwrite)
+        _record_flight(run, flight_recorder)
         _simulate(run, folder, save_every)
         raise typer.Exit(_report(run, folder, replay=not no_replay))
+
+
+def _record_flight(run: Run, folder: Path | None) -> None:
+    if folder is not None:
+        FlightRecorder(run.sim, folder)
 
 
 def _simulate(run: Run, folder: Path, save_every: float) -> None:

@@ -4,12 +4,13 @@ from exposim._extras import extras as _extras
 
 with _extras():
     from exposim.plots.comparison import comparison
+    from exposim.plots.flight import flight
     from exposim.plots.forces import forces
     from exposim.plots.joints import torques
     from exposim.plots.motion import motion
     from exposim.plots.style import save
 
-__all__ = ["comparison", "forces", "motion", "save", "torques"]
+__all__ = ["comparison", "flight", "forces", "motion", "save", "torques"]
 
 
 def __dir__() -> list[str]:

@@ -50,15 +50,19 @@ class Pace:
     Attributes:
         duration: Of the whole [s].
         control_period: That steps end at [s].
+        accuracy: Of a step [m, rad, m/s, rad/s].
+        smallest: Step [s].
         largest: Step [s].
         choice: As the core takes it.
     """
 
-    __slots__ = ("choice", "control_period", "duration", "largest")
+    __slots__ = ("accuracy", "choice", "control_period", "duration", "largest", "smallest")
 
     def __init__(self, duration: float, control_period: float, accuracy: float, smallest: float, largest: float):
         self.duration = duration
         self.control_period = control_period
+        self.accuracy = accuracy
+        self.smallest = smallest
         self.largest = largest
         self.choice = _core.StepChoice(accuracy, smallest, largest)
 
@@ -222,6 +226,9 @@ class Advancing(Observed):
                 self._refuse_moved(core, t, "controller")
             while core.t < until and not self._has_stopped:
                 most = 1 if on_step or self._observers or self._sensors else MOST_STEPS
+                if self._flight is not None:
+                    most = min(most, self._flight.steps)
+                    self._flight.keep(core, torques, goal, goal_velocity, wrenches, (until, total.next_step, pace))
                 told = core.event_count if self._observers or self._sensors else 0
                 try:
                     outcome, next_step, found = core.advance(
@@ -230,6 +237,8 @@ class Advancing(Observed):
                     if outcome == -1:  # no array of floats, or no good one: say so, or make it one
                         torques = self._inputs.tau(torques)
                         continue
+                    if self._flight is not None:
+                        self._flight.look_at(sim, outcome)
                     total = added(total, found, next_step)
                     if self._sensors:
                         self._show(told)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from exposim import _core
@@ -16,9 +18,14 @@ MAX_VELOCITY: float = _core.MAX_VELOCITY
 
 
 def describe(
-    found: _core.Divergence, robot: Robot, layout: Layout, integrator: Integrator, dt: float
+    found: _core.Divergence,
+    robot: Robot,
+    layout: Layout,
+    integrator: Integrator,
+    dt: float,
+    dump: Path | str | None = None,
 ) -> SimulationDiverged:
-    """An error that names the joints that went first."""
+    """An error that names the joints that went wrong, and the file of a flight recorder, or why there is none."""
     bad_q = ~np.isfinite(found.q)
     bad_v = ~(np.abs(found.v) < MAX_VELOCITY)  # also true for NaN
     joints = robot.joints_of(bad_q, bad_v)
@@ -33,4 +40,4 @@ def describe(
         )
     elif not isinstance(integrator, Expo):
         advice = f"{type(integrator).__name__} needs a smaller dt than {dt:g} s here, or take Expo()"
-    return SimulationDiverged(found.t, found.step, joints, State._of(found.start, layout), advice)
+    return SimulationDiverged(found.t, found.step, joints, State._of(found.start, layout), advice, dump)

@@ -193,7 +193,7 @@ def check_sizes(arrays: Mapping[str, _Array], header: Mapping[str, Any], prefix:
     sizes |= {f"{each} of drives": sizes[each] if has_drives else 0 for each in ("nq", "nv")}
     for name in expected:
         axes, kind = ARRAYS[name]
-        _check(name, arrays[name], (*instants, *(x if isinstance(x, int) else sizes[x] for x in axes)), kind, prefix)
+        check_array(name, arrays[name], (*instants, *(x if isinstance(x, int) else sizes[x] for x in axes)), kind, prefix)
     if not instants or instants[0] == 0:
         raise UnreadableFile(f"{prefix}it has no instants")
     if steps < (instants[0] - 1 if resampled is None else 0):
@@ -208,10 +208,15 @@ def _check_events(arrays: Mapping[str, _Array], prefix: str) -> None:
         raise UnreadableFile(f"{prefix}it has no {', '.join(sorted(EVENT_ARRAYS.keys() - found))}")
     for name in found:
         axes, kind = EVENT_ARRAYS[name]
-        _check(name, arrays[name], (*arrays["event_t"].shape[:1], *axes), kind, prefix)
+        check_array(name, arrays[name], (*arrays["event_t"].shape[:1], *axes), kind, prefix)
 
 
-def _check(name: str, array: _Array, wanted: tuple[int, ...], kind: str, prefix: str) -> None:
+def check_array(name: str, array: _Array, wanted: tuple[int, ...], kind: str, prefix: str) -> None:
+    """That it has a shape, and numbers of a kind.
+
+    Raises:
+        UnreadableFile: If not, which begins with the prefix.
+    """
     shape, dtype = array.shape, array.dtype
     if (shape, dtype.kind) != (wanted, kind) or dtype.itemsize > 8:
         raise UnreadableFile(f"{prefix}{name} has shape {shape} and type {dtype}, not {wanted} and kind {kind!r}")

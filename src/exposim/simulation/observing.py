@@ -17,6 +17,7 @@ from exposim.simulation.events import Event, events_of
 
 if TYPE_CHECKING:
     from exposim.robots.robot import Robot
+    from exposim.simulation.flight_recorder import FlightRecorder
     from exposim.simulation.sensing import Attached, Reading, Sensor
     from exposim.simulation.simulator import Simulator
 
@@ -96,6 +97,7 @@ class Observed:
     _told: int  # steps that they have been told of
     _sensors: list[Attached]
     _first_event: int  # of the step that these were shown last
+    _flight: FlightRecorder | None
 
     def on_event(self, callback: Callable[[Event], object]) -> Callable[[], None]:
         """Calls back with every event to come, after the call of :meth:`step`, or the step of :meth:`advance`.
@@ -143,6 +145,8 @@ class Observed:
         self._told = self._core.statistics.steps
         for observer in self._observers:
             observer.restarted(sim)
+        if self._flight is not None:
+            self._flight.begin()
 
     def read(self, sensor: Sensor[Reading]) -> Reading:
         """What a sensor says now; ``sensor.samples`` are all that are new in it.
@@ -164,19 +168,41 @@ class Observed:
         self._sensors = sensing.attached(self._sensors, sensor)
         return reading
 
-    def _step_and_show(self, tau: Any, n: Any, forces: Any, target: Any, target_velocity: Any) -> Any:
+    def _step_and_show(
+        self, tau: Any, n: Any, forces: Any, target: Any, target_velocity: Any, continues: bool = False
+    ) -> Any:
         """As the core does it, but one by one, for sensors to see each."""
         outcome: Any = 0
         one_by_one = isinstance(n, (int, np.integer)) and not isinstance(n, bool) and n > 1
         for k in range(int(n) if one_by_one else 1):
-            shown = self._core.event_count if k else 0
-            done = self._core.step(tau, 1 if one_by_one else n, forces, target, target_velocity, continues=k > 0)
+            goes_on = continues or k > 0
+            shown = self._core.event_count if goes_on else 0
+            done = self._core.step(tau, 1 if one_by_one else n, forces, target, target_velocity, continues=goes_on)
             if done == -1:
                 return done
             outcome = done or outcome
             self._show(shown)
             if not isinstance(done, int):  # how it diverged
                 break
+        return outcome
+
+    def _step_and_keep(self, tau: Any, n: Any, forces: Any, target: Any, target_velocity: Any) -> Any:
+        """As the core does it, or in front of sensors, but in pieces that a flight recorder keeps."""
+        flight: Any = self._flight
+        take = self._step_and_show if self._sensors else self._core.step
+        flight.keep(self._core, tau, target, target_velocity, flight.wrenches)
+        if type(n) is not int or n <= flight.steps:
+            outcome = take(tau, n, forces, target, target_velocity)
+        else:
+            outcome = take(tau, flight.steps, forces, target, target_velocity)
+            left = n - flight.steps
+            while left > 0 and isinstance(outcome, int) and outcome != -1:
+                flight.keep(self._core, tau, target, target_velocity, flight.wrenches)
+                done = take(tau, min(left, flight.steps), forces, target, target_velocity, True)
+                outcome = done or outcome
+                left -= flight.steps
+        if outcome:
+            flight.look_at(self, outcome)
         return outcome
 
     def _show(self, first_event: int) -> None:

@@ -17,6 +17,7 @@ from exposim.contact.surfaces import Surface
 from exposim.errors import InvalidArgument, SetupWarning, StateMismatch
 from exposim.robots.robot import Robot
 from exposim.simulation.path import Path
+from exposim.simulation.settings import RunSettings
 from exposim.simulation.simulator import Simulator
 from exposim.simulation.state import STATE_FIELDS, State
 
@@ -34,7 +35,7 @@ _HELD = ("tau", "target", "target_velocity", "wrench", *_MEMORY, *_COMMANDS)
 # Where the contact points are and what they touch.
 _PLACES = ("position", "normal", "velocity", "surface")
 # Where a step must end, beside t; targets that are on their way are thrown away by the call, not by the step.
-_COMPARED = tuple(name for name in STATE_FIELDS if name not in ("t", *_COMMANDS))
+COMPARED = tuple(name for name in STATE_FIELDS if name not in ("t", *_COMMANDS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,22 +71,7 @@ class Replay:
             )
         if len(trajectory) == 1:
             raise InvalidArgument("the trajectory has one instant alone, and no steps to look into; record some")
-        settings = trajectory.settings
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SetupWarning)  # it was given when the motion was made
-            self._sim, self._probe = (
-                Simulator(
-                    robot,
-                    ground,
-                    settings.integrator,
-                    settings.step,
-                    collisions=[(one, other) for one, other in settings.collisions],
-                    edges=settings.edges,
-                    slots=settings.slots,
-                    on_divergence="stop",
-                )
-                for _ in range(2)
-            )
+        self._sim, self._probe = (simulator_of(trajectory.settings, robot, ground) for _ in range(2))
         self._size = self._sim.dt
         self._trajectory = trajectory
         self._has_drives = trajectory.target.shape[1] > 0
@@ -188,7 +174,7 @@ class Replay:
 
     def _compare(self, instant: int) -> None:
         reached, recorded = self._sim.state, self._trajectory.state(instant)
-        differing = [name for name in _COMPARED if not np.array_equal(getattr(reached, name), getattr(recorded, name))]
+        differing = [name for name in COMPARED if not np.array_equal(getattr(reached, name), getattr(recorded, name))]
         if abs(reached.t - recorded.t) > SAME_TIME * self._size:  # the end of a control period is set exactly
             differing.insert(0, "t")
         if differing:
@@ -209,6 +195,22 @@ class Replay:
         after = np.clip(np.searchsorted(t, times), 1, len(t) - 1)
         near = np.where(times - t[after - 1] < t[after] - times, t[after - 1], t[after])
         return np.where(np.abs(times - near) <= tolerance, near, times)
+
+
+def simulator_of(settings: RunSettings, robot: Robot, ground: Surface | Iterable[Surface]) -> Simulator:
+    """One as the settings have it, which stops where it diverges."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SetupWarning)  # it was given when the motion was made
+        return Simulator(
+            robot,
+            ground,
+            settings.integrator,
+            settings.step,
+            collisions=[(one, other) for one, other in settings.collisions],
+            edges=settings.edges,
+            slots=settings.slots,
+            on_divergence="stop",
+        )
 
 
 def _clipped(times: Array, path: Path) -> Array:

@@ -163,6 +163,7 @@ class Simulator(Answers, Advancing, Readings, LeavesToPaperExpo):
         self._reset_checks = ResetChecks(robot, self._surfaces, self._carried, self._contact_points)
         self._is_unseen = False
         self._observers = ()
+        self._flight = None
         self._told = 0
         self._queries = None
         self._sensors = []
@@ -195,7 +196,7 @@ class Simulator(Answers, Advancing, Readings, LeavesToPaperExpo):
             q, v = self._robot.check_configuration(q), _checks.vector("v", v, nv, f"nv of {self._robot.name}")
             self._core.reset(q, v)
         self._is_unseen = False
-        if self._observers:
+        if self._observers or self._flight is not None:
             self._tell_of_restart()
         if self._reset_checks.looks > 0:
             self._reset_checks.look(q, self._core, stacklevel=2)
@@ -229,7 +230,7 @@ class Simulator(Answers, Advancing, Readings, LeavesToPaperExpo):
         Raises:
             SimulatorBusy: If called by a surface that a step has called.
             SimulationDiverged: If a step leads to a state that is not finite, or to velocities beyond 1e5; the
-                simulator is then at the last good state.
+                simulator is then at the last good state. It names the file of a flight recorder, if there is one.
 
         Warns:
             SetupWarning: Once, of a torque that is clipped; at a first step without a reset, as of :meth:`reset`.
@@ -240,7 +241,10 @@ class Simulator(Answers, Advancing, Readings, LeavesToPaperExpo):
         forces = () if wrenches is None else self._inputs.wrenches(wrenches)
         if target is not None or target_velocity is not None:
             target, target_velocity = self._inputs.target(target), self._inputs.target_velocity(target_velocity)
-        take = self._core.step if not self._sensors else self._step_and_show
+        take: Any = self._core.step if not self._sensors else self._step_and_show
+        if self._flight is not None:
+            self._flight.wrenches = wrenches
+            take = self._step_and_keep
         try:
             outcome = take(tau, n, forces, target, target_velocity)
             if outcome == -1:  # no array of floats, or no good one: say so, or make it one; only here, for speed
@@ -321,6 +325,7 @@ class Simulator(Answers, Advancing, Readings, LeavesToPaperExpo):
         other._is_unseen = self._is_unseen
         other._sensors = self._sensors
         other._observers = self._observers
+        other._flight = self._flight
         other._warned_of_overflow = self._warned_of_overflow
         other._watches_clipping &= self._watches_clipping
         vars(self).update(vars(other))
@@ -406,7 +411,7 @@ class Simulator(Answers, Advancing, Readings, LeavesToPaperExpo):
         if not (isinstance(state, State) and state.layout == self._layout and self._core.set_state(state._x)):
             refuse_state(state, self._layout, self._robot)
         self._is_unseen = False
-        if self._observers:
+        if self._observers or self._flight is not None:
             self._tell_of_restart()
 
     def copy(self) -> Simulator:
@@ -426,6 +431,7 @@ class Simulator(Answers, Advancing, Readings, LeavesToPaperExpo):
         other._reset_checks = copy.copy(self._reset_checks)
         other._sensors = []
         other._observers = ()
+        other._flight = None
         return other
 
     def integrate(self, state: State, dx: ArrayLike) -> State:
@@ -483,7 +489,8 @@ class Simulator(Answers, Advancing, Readings, LeavesToPaperExpo):
         return str(describing.describe(self))
 
     def _describe(self, found: _core.Divergence) -> SimulationDiverged:
-        return describe(found, self._robot, self._layout, self._integrator, self._dt)
+        dump = None if self._flight is None else self._flight.dump
+        return describe(found, self._robot, self._layout, self._integrator, self._dt, dump)
 
 
 def _restore(

@@ -1,0 +1,340 @@
+"""A flight recorder's steps, taken again: whether they lead to the same bits, and who put energy in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from exposim import _core
+from exposim._checks import Array
+from exposim.contact.surfaces import Surface
+from exposim.errors import ExposimError, UnreadableFile
+from exposim.robots.robot import Robot
+from exposim.simulation.flight_dump import Call, FlightDump
+from exposim.simulation.integrators import Expo, ImplicitEuler, PaperExpo
+from exposim.simulation.replaying import COMPARED, simulator_of
+from exposim.simulation.simulator import Simulator
+from exposim.simulation.state import State
+
+
+class Source(NamedTuple):
+    """What can put energy into a robot.
+
+    Args:
+        kind: ``"joint"``, ``"contact"`` or ``"wrench"``.
+        name: Of the joint, the contact or the frame.
+        by: What of it: of a joint ``"motor"``, ``"damper"``, ``"dry friction"``, ``"limit"`` or ``"given torque"``.
+    """
+
+    kind: str
+    name: str
+    by: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}" + (f" (its {self.by})" if self.by else "")
+
+
+@dataclass(frozen=True, eq=False)
+class Flight:
+    """The last steps before a divergence, n of them, and the one that diverged.
+
+    Args:
+        sim: That took them again; at the last good state.
+        t: Before each step, and after the last [s], (n + 1,).
+        v: Velocities at these times, (n + 1, nv).
+        forces: Of the contacts, on the robot in the world [N], (n + 1, nc, 3).
+        energy: Kinetic, of gravity, of contacts and of joints [J], (n + 1, 4).
+        work: What each source did to the robot in each step [J], (n,): mean force times mean velocity times the step.
+        diverged_at: End of the step that diverged [s].
+        led_to: Velocities that it led to, (nv,); some may be no numbers.
+        joints: Names of the joints that were wrong then.
+        states: How many were compared.
+        mismatch: Where the steps did not lead to the same bits, if they did not.
+    """
+
+    sim: Simulator
+    t: Array
+    v: Array
+    forces: Array
+    energy: Array
+    work: Mapping[Source, Array]
+    diverged_at: float
+    led_to: Array
+    joints: tuple[str, ...]
+    states: int
+    mismatch: str | None
+
+    def __len__(self) -> int:
+        """Steps before the one that diverged."""
+        return len(self.t) - 1
+
+    @property
+    def contact_labels(self) -> tuple[str, ...]:
+        """Names of the contacts, in the order of ``forces``."""
+        return self.sim._labels
+
+
+def replay(dump: FlightDump, robot: Robot | None, ground: Surface | Iterable[Surface] | None) -> Flight:
+    """The flight of a dump.
+
+    Raises:
+        UnreadableFile: If what is in the file cannot be simulated.
+    """
+    settings = dump.settings
+    robot = settings.robot.load() if robot is None else robot
+    sim = simulator_of(settings, robot, settings.ground if ground is None else ground)
+    return _Replay(dump, sim).flight()
+
+
+class _Replay:
+    """Takes the steps one by one."""
+
+    def __init__(self, dump: FlightDump, sim: Simulator):
+        self._dump = dump
+        self._sim = sim
+        self._instants: list[_Instant] = []
+        self._work: list[dict[Source, float]] = []
+        self._states = 0
+        self._mismatch: str | None = None
+        self._power = _Power(sim)
+
+    def flight(self) -> Flight:
+        dump, sim = self._dump, self._sim
+        calls = list(dump.calls)
+        for i, call in enumerate(calls):
+            if call.state is not None:
+                self._meet(call.state)
+            if i == 0:
+                self._instants.append(_Instant.of(sim))
+            if not self._take(call, is_last=i == len(calls) - 1):
+                break
+        return Flight(
+            sim,
+            np.array([each.t for each in self._instants]),
+            np.array([each.v for each in self._instants]),
+            np.array([each.forces for each in self._instants]).reshape(len(self._instants), -1, 3),
+            np.array([each.energy for each in self._instants]),
+            _columns(self._work),
+            dump.diverged.t,
+            dump.led_to[1],
+            dump.diverged.joints,
+            self._states,
+            self._mismatch,
+        )
+
+    def _take(self, call: Call, is_last: bool) -> bool:
+        """The steps of a call, and the one that diverged if it is the last; whether they could be taken."""
+        core, given = self._sim._core, self._given(call)
+        first = None if call.choice is None else call.choice[1]
+        for number in range(call.steps + is_last):
+            before = self._instants[-1]
+            outcome, first = _step(core, given, call.choice, first, continues=number > 0)
+            if outcome == -1:
+                self._refuse("its inputs are none that a step takes")
+            diverges = not isinstance(outcome, int)
+            if diverges or number == call.steps:
+                if diverges and number == call.steps and is_last:
+                    self._meet_divergence(core.divergence)
+                else:
+                    self._note(f"a step from t = {before.t:g} s " + ("diverges" if diverges else "does not diverge"))
+                return False
+            now = _Instant.of(self._sim)
+            self._work.append(self._power.work(before, now, call))
+            self._instants.append(now)
+        return True
+
+    def _given(self, call: Call) -> tuple[Any, ...]:
+        try:
+            forces = self._sim._inputs.wrenches(call.wrenches) if call.wrenches else ()
+        except ExposimError as error:
+            self._refuse(str(error))
+        return call.tau, forces, call.target, call.target_velocity
+
+    def _meet(self, x: Array) -> None:
+        """A state that was kept: the one to begin with, or where the steps should have led."""
+        sim = self._sim
+        reached = sim.state if self._states else None
+        if x.size != sim._layout.size:
+            self._refuse(f"its states have {x.size} numbers, those of this robot and ground {sim._layout.size}")
+        kept = State._of(np.array(x), sim._layout)
+        if reached is not None:
+            differing = [name for name in COMPARED if not _same(getattr(reached, name), getattr(kept, name))]
+            if reached.t != kept.t:
+                differing.insert(0, "t")
+            if differing:
+                self._note(f"at t = {kept.t:g} s {', '.join(differing)} differ")
+        if reached is None or self._mismatch is not None:  # go on where it was
+            try:
+                sim.state = kept
+            except ExposimError as error:
+                self._refuse(str(error))
+        self._states += 1
+
+    def _meet_divergence(self, found: _core.Divergence | None) -> None:
+        assert found is not None
+        dump = self._dump
+        differing = [
+            name
+            for name, reached, kept in (
+                ("q", found.q, dump.led_to[0]),
+                ("v", found.v, dump.led_to[1]),
+                ("the last good state", found.start, dump.end),
+            )
+            if not _same(reached, kept)
+        ]
+        if differing or found.t != dump.diverged.t:
+            self._note(f"the step that diverges leads elsewhere ({', '.join(differing) or 't'} differ)")
+        self._states += 1
+
+    def _note(self, what: str) -> None:
+        self._mismatch = self._mismatch or what
+
+    def _refuse(self, what: str) -> Any:
+        raise UnreadableFile(f"{self._dump.file or 'the dump'} is damaged, or of another robot or ground: {what}")
+
+
+class _Instant(NamedTuple):
+    """What is read at the end of a step.
+
+    Args:
+        t: [s]
+        v: (nv,)
+        forces: Of the contacts now, (nc, 3).
+        mean_forces: In the step that led here, (nc, 3).
+        velocities: Of the contact points against what they touch, (nc, 3).
+        positions: Of the contact points, (nc, 3).
+        touched: Velocities of what they touch, (nc, 3).
+        motors: Mean torques of the step that led here, (nv,).
+        limits: Likewise.
+        friction: Dry, now, (nv,).
+        frames: Velocities of those that wrenches may act at, by name.
+        energy: Its four parts [J].
+    """
+
+    t: float
+    v: Array
+    forces: Array
+    mean_forces: Array
+    velocities: Array
+    positions: Array
+    touched: Array
+    motors: Array
+    limits: Array
+    friction: Array
+    q: Array
+    energy: tuple[float, float, float, float]
+
+    @classmethod
+    def of(cls, sim: Simulator) -> _Instant:
+        core, energy, touched = sim._core, sim.energy, _of_what_is_touched(sim)
+        motors = np.zeros(sim.robot.nv)
+        motors[sim.robot.actuated_dofs] = core.torques
+        return cls(
+            core.t,
+            core.v,
+            core.forces,
+            core.lam_pr,
+            core.velocities - touched,
+            core.positions,
+            touched,
+            motors,
+            core.mean_limit_forces,
+            core.friction_torques,
+            core.q,
+            (energy.kinetic, energy.gravity, energy.contacts, energy.joints),
+        )
+
+
+class _Power:
+    """Work of everything that acts on a robot, step by step."""
+
+    def __init__(self, sim: Simulator):
+        self._sim = sim
+        robot = sim.robot
+        model = robot.model
+        self._joints = {
+            str(model.names[i]): slice(model.joints[i].idx_v, model.joints[i].idx_v + model.joints[i].nv)
+            for i in range(1, model.njoints)
+        }
+        self._free = np.setdiff1d(np.arange(robot.nv), robot.actuated_dofs)
+        self._damping = robot.joint_damping
+        self._labels = sim._labels
+        self._follows = isinstance(sim.integrator, (Expo, PaperExpo))
+
+    def work(self, before: _Instant, now: _Instant, call: Call) -> dict[Source, float]:
+        """Of each source in a step [J]: mean force times mean velocity times the time."""
+        dt = now.t - before.t
+        way = 0.5 * dt * (before.v + now.v)
+        if self._follows:
+            way = np.asarray(pin.difference(self._sim.robot.model, before.q, now.q))
+        given = np.zeros(len(way))
+        given[self._free] = call.tau[self._free]
+        parts = {
+            "motor": now.motors * way,
+            "given torque": given * way,
+            "limit": now.limits * way,
+            "dry friction": before.friction * way,
+            "damper": -self._damping * self._braked(before.v, now.v) * way,
+        }
+        found = {
+            Source("joint", name, by): float(values[dofs].sum())
+            for by, values in parts.items()
+            if values.any()
+            for name, dofs in self._joints.items()
+        }
+        moved = 0.5 * dt * (before.velocities + now.velocities)
+        if self._follows:
+            moved = now.positions - before.positions - 0.5 * dt * (before.touched + now.touched)
+        for label, each in zip(self._labels, np.einsum("ij,ij->i", now.mean_forces, moved), strict=True):
+            found[Source("contact", label)] = float(each)
+        for frame, wrench in call.wrenches.items():
+            frames = self._sim._ask.frames
+            velocity = 0.5 * (frames.velocity(frame, before.q, before.v) + frames.velocity(frame, now.q, now.v))
+            found[Source("wrench", frame)] = dt * float(wrench @ velocity)
+        return found
+
+    def _braked(self, before: Array, now: Array) -> Array:
+        """The velocity that dampers of joints act against, which explicit schemes take from the start of a step."""
+        scheme = self._sim.integrator
+        return 0.5 * (before + now) if isinstance(scheme, Expo) else now if isinstance(scheme, ImplicitEuler) else before
+
+
+def _step(
+    core: _core.Simulator, given: tuple[Any, ...], choice: tuple[float, ...] | None, first: float | None, continues: bool
+) -> tuple[Any, float | None]:
+    tau, forces, target, target_velocity = given
+    if choice is None or first is None:
+        return core.step(tau, 1, forces, target, target_velocity, continues=continues), None
+    until, _, *numbers = choice
+    pace = _core.StepChoice(*numbers)
+    outcome, first, _ = core.advance(tau, until, pace, first, 1, forces, target, target_velocity)
+    return outcome, first
+
+
+def _of_what_is_touched(sim: Simulator) -> Array:
+    """Velocities of carried surfaces at the contact points [m/s], (nc, 3)."""
+    core = sim._core
+    found = np.zeros((sim._layout.nc, 3))
+    positions, frames = core.positions, sim._ask.frames
+    for i, k in enumerate(core.touched):
+        frame = None if k < 0 else sim.surfaces[k].frame
+        if frame is not None:
+            twist = frames.velocity(frame, core.q, core.v)
+            found[i] = twist[:3] + np.cross(twist[3:], positions[i] - frames.pose(frame, core.q).translation)
+    return found
+
+
+def _columns(rows: list[dict[Source, float]]) -> dict[Source, Array]:
+    """By source; without those that never did anything."""
+    sources = dict.fromkeys(source for row in rows for source in row)
+    made = {source: np.array([row.get(source, 0.0) for row in rows]) for source in sources}
+    return {source: values for source, values in made.items() if values.any()}
+
+
+def _same(reached: NDArray[Any], kept: NDArray[Any]) -> bool:
+    return np.array_equal(reached, kept, equal_nan=reached.dtype.kind == "f")
