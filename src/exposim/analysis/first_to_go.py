@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from exposim._checks import Array
 from exposim._durations import show_time
@@ -103,7 +104,7 @@ def _usual(values: Array) -> float:
     return median + UNUSUAL * _BY_MAD * float(np.median(np.abs(values - median)))
 
 
-def _gone_from(is_much: Array) -> int | None:
+def _gone_from(is_much: NDArray[np.bool_]) -> int | None:
     """The first of the steps from which on there is never a longer break, up to the end."""
     steps = np.flatnonzero(is_much)
     if not steps.size or len(is_much) - 1 - steps[-1] >= TOGETHER:
@@ -117,10 +118,12 @@ def _advice(flight: Flight, first: Source | None, is_sudden: bool) -> tuple[str,
     sim = flight.sim
     step = show_time(sim.dt, 3)
     lines = []
-    if is_sudden:
+    if is_sudden and len(flight) < 2 * TOGETHER:
+        lines.append(f"{len(flight)} steps are too few to say what is usual: look at the first ones")
+    elif is_sudden:
         lines.append(
-            "nothing was unusual before the step that diverged: look at what it was given (torques, wrenches, targets), "
-            "and at surfaces of your own"
+            "nothing was unusual before the step that diverged: look at what it was given (torques, wrenches, "
+            "targets), and at surfaces of your own"
         )
     joints = sim.advise().joints
     if first is None:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from exposim._writing import make_parents
-from exposim.analysis.first_to_go import FirstToGo, first_to_go
+from exposim.analysis.first_to_go import FirstToGo, Gone, first_to_go
 from exposim.cli.console import Status, complain, out, say
 from exposim.cli.schemes import label
 from exposim.errors import InvalidArgument
@@ -37,12 +37,14 @@ def command(
     Files are written by xs.FlightRecorder(sim, FOLDER), or exposim run --flight-recorder FOLDER.
     """
     if path.is_dir():
-        raise InvalidArgument(f"{path} is a folder; give one of the files in it: exposim replay {path}/diverged-001.npz")
+        raise InvalidArgument(
+            f"{path} is a folder; give one of the files in it: exposim replay {path}/diverged-001.npz"
+        )
     dump = FlightDump.load(path)
     flight = dump.replay()
     found = first_to_go(flight)
-    settings = dump.settings
-    say(f"{settings.robot.name}, {label(settings.integrator, settings.dt)}, {len(flight)} steps to {flight.diverged_at:g} s")
+    robot, scheme = dump.settings.robot.name, label(dump.settings.integrator, dump.settings.dt)
+    say(f"{robot}, {scheme}, {len(flight)} steps to {flight.diverged_at:g} s")
     if flight.mismatch is None:
         say(f"taken again: the same bits at all {flight.states} states that were kept, and the same divergence")
     out().print(_table(flight, found))
@@ -56,8 +58,8 @@ def command(
     say(f"{'plot':11}{target}")
     if flight.mismatch is not None:
         complain(
-            f"taken again, the steps lead elsewhere: {flight.mismatch}; the file is damaged, or the robot, the ground, the "
-            f"version of exposim or the machine is another one: what is said above may be of another motion"
+            f"taken again, the steps lead elsewhere: {flight.mismatch}; the file is damaged, or the robot, the ground, "
+            f"the version of exposim or the machine is another one: what is said above may be of another motion"
         )
         raise typer.Exit(Status.DIVERGED)
 
@@ -65,23 +67,29 @@ def command(
 def _verdict(flight: Flight, found: FirstToGo) -> str:
     at = ", ".join(flight.joints[:4]) + (" and others" if len(flight.joints) > 4 else "")
     if found.first is None:
-        return f"nothing put energy in before the step that diverged, at {at}"
+        return f"it went within a step, at {at}; nothing had put energy in before"
     if found.is_sudden:
-        return f"nothing was unusual before the step that diverged, at {at}; {found.first} had put in most"
+        return f"it went within a step, at {at}; {found.first} had put in most energy before"
     first = found.gone[0]
-    before = len(flight) + 1 - first.step
+    before = _before(flight, first)
     beginning = ", or before: keep more steps" if first.step == 0 else ""
     return f"{first.source} went first, at {first.t:.6g} s, {before} steps before the divergence{beginning}"
 
 
+def _before(flight: Flight, gone: Gone) -> int:
+    """Steps before the one that diverged."""
+    return len(flight) - gone.step
+
+
 def _table(flight: Flight, found: FirstToGo) -> Table:
-    title = "Who put in more energy than anything usually does, for good" if not found.is_sudden else "Who put energy in"
+    title = (
+        "Who put in more energy than anything usually does, for good" if not found.is_sudden else "Who put energy in"
+    )
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, header_style="bold")
-    for name in ("", "from step", "at [s]", "energy since [J]"):
-        table.add_column(name, justify="right" if name else "left", no_wrap=True)
+    for name in ("", "steps before", "at [s]", "energy since [J]"):
+        table.add_column(Text(name), justify="right" if name else "left", no_wrap=True)
     for each in found.gone[:MOST_ROWS]:
-        step = str(each.step - len(flight) - 1)  # the one that diverged is 0 steps before itself
-        table.add_row(Text(str(each.source)), step, f"{each.t:.6g}", f"{each.energy:.3g}")
+        table.add_row(Text(str(each.source)), f"{_before(flight, each)}", f"{each.t:.6g}", f"{each.energy:.3g}")
     if len(found.gone) > MOST_ROWS:
         table.add_row(Text(f"and {len(found.gone) - MOST_ROWS} more"))
     return table

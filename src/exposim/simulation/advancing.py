@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from numpy.typing import ArrayLike
 
@@ -226,19 +226,16 @@ class Advancing(Observed):
                 self._refuse_moved(core, t, "controller")
             while core.t < until and not self._has_stopped:
                 most = 1 if on_step or self._observers or self._sensors else MOST_STEPS
-                if self._flight is not None:
-                    most = min(most, self._flight.steps)
-                    self._flight.keep(core, torques, goal, goal_velocity, wrenches, (until, total.next_step, pace))
                 told = core.event_count if self._observers or self._sensors else 0
                 try:
-                    outcome, next_step, found = core.advance(
-                        torques, until, pace.choice, total.next_step, most, forces, goal, goal_velocity
+                    outcome, next_step, found = self._advance_and_keep(
+                        (torques, until, pace.choice, total.next_step, most, forces, goal, goal_velocity),
+                        pace,
+                        wrenches,
                     )
                     if outcome == -1:  # no array of floats, or no good one: say so, or make it one
                         torques = self._inputs.tau(torques)
                         continue
-                    if self._flight is not None:
-                        self._flight.look_at(sim, outcome)
                     total = added(total, found, next_step)
                     if self._sensors:
                         self._show(told)
@@ -258,6 +255,17 @@ class Advancing(Observed):
                     on_step(sim)
                     self._refuse_moved(core, t, "on_step")
         return total
+
+    def _advance_and_keep(self, given: tuple[Any, ...], pace: Pace, wrenches: Mapping[str, ArrayLike] | None) -> Any:
+        """As the core does it; with a flight recorder no more steps at once than it keeps."""
+        sim, flight, core = cast("Any", self), self._flight, self._core
+        if flight is None:
+            return core.advance(*given)
+        torques, until, choice, first, most, forces, goal, goal_velocity = given
+        flight.keep(core, torques, goal, goal_velocity, wrenches, (until, first, pace))
+        done = core.advance(torques, until, choice, first, min(most, flight.steps), forces, goal, goal_velocity)
+        flight.look_at(sim, done[0])
+        return done
 
     def _refuse_moved(self, core: _core.Simulator, t: float, by: str) -> None:
         """Whoever is called within :meth:`advance` may look, but not step, reset or change the simulator."""

@@ -39,23 +39,31 @@ class Energy:
         return self.kinetic + self.gravity + self.contacts + self.joints
 
 
-def in_contacts(core: _core.Simulator, materials: list[Material | None]) -> float:
-    """Of contacts made of these; ``None``: does not touch."""
+def in_contacts(core: _core.Simulator, materials: list[Material | None]) -> Array:
+    """Of each contact made of these [J], (nc,); ``None``: does not touch."""
+    found = np.zeros(len(materials))
     active = [i for i, material in enumerate(materials) if material is not None]
     if not active:
-        return 0.0
+        return found
     K = np.array([np.broadcast_to(materials[i].stiffness, 2) for i in active])  # type: ignore[union-attr]
     delta, n = (core.positions - core.anchors)[active], core.normals[active]
     along = np.einsum("ij,ij->i", delta, n)
     across = np.einsum("ij,ij->i", delta, delta) - along**2
-    return float(0.5 * (K[:, 0] @ along**2 + K[:, 1] @ across))
+    found[active] = 0.5 * (K[:, 0] * along**2 + K[:, 1] * across)
+    return found
+
+
+def in_limits(laws: JointArrays, q: Array) -> Array:
+    """Of the position limits along every degree of freedom [J], (nv,)."""
+    found = np.zeros(len(laws.static_friction))
+    for in_q, in_v, lower, upper, stiffness, _ in laws.limits:
+        found[in_v] += 0.5 * stiffness * max(0.0, lower - q[in_q], q[in_q] - upper) ** 2
+    return found
 
 
 def in_joints(robot: Robot, laws: JointArrays, q: Array, friction_stretch: Array) -> float:
     """Of limits, dry friction and loops."""
-    total = 0.0
-    for in_q, _, lower, upper, stiffness, _ in laws.limits:
-        total += 0.5 * stiffness * max(0.0, lower - q[in_q], q[in_q] - upper) ** 2
+    total = float(in_limits(laws, q).sum())
     rough = laws.friction_stiffness[laws.static_friction > 0.0]
     total += 0.5 * float(rough @ friction_stretch**2)
     found = gaps(robot.loops, robot._model, q, robot.locate) if robot.loops else []

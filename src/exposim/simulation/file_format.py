@@ -20,7 +20,6 @@ from exposim.simulation.settings import RunSettings
 from exposim.simulation.state import STATE_FIELDS
 
 
-
 class Kind(NamedTuple):
     """Of files.
 
@@ -193,7 +192,9 @@ def check_sizes(arrays: Mapping[str, _Array], header: Mapping[str, Any], prefix:
     sizes |= {f"{each} of drives": sizes[each] if has_drives else 0 for each in ("nq", "nv")}
     for name in expected:
         axes, kind = ARRAYS[name]
-        check_array(name, arrays[name], (*instants, *(x if isinstance(x, int) else sizes[x] for x in axes)), kind, prefix)
+        check_array(
+            name, arrays[name], (*instants, *(x if isinstance(x, int) else sizes[x] for x in axes)), kind, prefix
+        )
     if not instants or instants[0] == 0:
         raise UnreadableFile(f"{prefix}it has no instants")
     if steps < (instants[0] - 1 if resampled is None else 0):

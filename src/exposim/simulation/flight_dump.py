@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ from exposim.simulation.simulator import Simulator
 
 if TYPE_CHECKING:
     from exposim.simulation.flight_replay import Flight
+
+R = TypeVar("R", bound=Record)
 
 MOST_KEPT = 100_000  # steps that a recorder is asked for
 
@@ -244,7 +246,7 @@ class FlightDump:
             raise UnreadableFile(f"{prefix}its states are not in the order of its calls, or the first is missing")
         _ = self.diverged
 
-    def _build(self, kind: Any, name: str) -> Any:
+    def _build(self, kind: type[R], name: str) -> R:
         try:
             return kind.build(self._header[name])
         except Exception as error:  # the header may hold anything that JSON can

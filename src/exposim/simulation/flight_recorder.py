@@ -133,19 +133,17 @@ class FlightRecorder:
             InvalidArgument: If they do not diverge.
         """
         count = _checks.count("n", n)
-        rows = {
-            "tau": _rows("taus", taus, count),
-            "target": _rows("targets", targets, count),
-            "target_velocity": _rows("target_velocities", target_velocities, count),
-        }
+        named = {"tau": ("taus", taus), "target": ("targets", targets)}
+        named["target_velocity"] = ("target_velocities", target_velocities)
+        rows = {to: _rows(name, each, count) for to, (name, each) in named.items() if each is not None}
         acting = {frame: _rows(f"wrenches[{frame!r}]", each, count) for frame, each in (wrenches or {}).items()}
         again = sim.copy()
         again._on_divergence = "stop"  # whatever the core does, nothing is raised
         again.state = state
         with cls(again, folder, steps) as recorder:
             for i in range(count):
-                given = {name: None if each is None else each[i] for name, each in rows.items()}
-                again.step(**given, wrenches={frame: each[i] for frame, each in acting.items()} or None)  # type: ignore[index]
+                given: dict[str, Any] = {name: each[i] for name, each in rows.items()}
+                again.step(**given, wrenches={frame: each[i] for frame, each in acting.items()} or None)
                 if again.diverged:
                     break
             if recorder.dumps:
@@ -249,10 +247,8 @@ def _call(robot: Robot, kept: tuple[Any, ...], steps: int) -> Call:
     return Call(steps, state, torques, target, target_velocity, wrenches or {}, choice)
 
 
-def _rows(name: str, value: ArrayLike | None, count: int) -> Array | None:
+def _rows(name: str, value: ArrayLike, count: int) -> Array:
     """One for each step."""
-    if value is None:
-        return None
     array = _checks.as_array(name, value)
     if array.ndim == 1:
         return np.broadcast_to(array, (count, array.size))

@@ -15,6 +15,7 @@ from exposim._checks import Array
 from exposim.contact.surfaces import Surface
 from exposim.errors import ExposimError, UnreadableFile
 from exposim.robots.robot import Robot
+from exposim.simulation.energy import in_contacts, in_limits
 from exposim.simulation.flight_dump import Call, FlightDump
 from exposim.simulation.integrators import Expo, ImplicitEuler, PaperExpo
 from exposim.simulation.replaying import COMPARED, simulator_of
@@ -49,7 +50,7 @@ class Flight:
         v: Velocities at these times, (n + 1, nv).
         forces: Of the contacts, on the robot in the world [N], (n + 1, nc, 3).
         energy: Kinetic, of gravity, of contacts and of joints [J], (n + 1, 4).
-        work: What each source did to the robot in each step [J], (n,): mean force times mean velocity times the step.
+        work: Energy that each source put in, in each step [J], (n,): its work on the robot, and what its springs store.
         diverged_at: End of the step that diverged [s].
         led_to: Velocities that it led to, (nv,); some may be no numbers.
         joints: Names of the joints that were wrong then.
@@ -203,55 +204,64 @@ class _Instant(NamedTuple):
 
     Args:
         t: [s]
+        q: (nq,)
         v: (nv,)
         forces: Of the contacts now, (nc, 3).
         mean_forces: In the step that led here, (nc, 3).
-        velocities: Of the contact points against what they touch, (nc, 3).
         positions: Of the contact points, (nc, 3).
-        touched: Velocities of what they touch, (nc, 3).
+        touched: Numbers of the surfaces that they touch, (nc,); negative: none.
         motors: Mean torques of the step that led here, (nv,).
         limits: Likewise.
         friction: Dry, now, (nv,).
-        frames: Velocities of those that wrenches may act at, by name.
+        in_contacts: Energy of each now [J], (nc,).
+        in_limits: Likewise, (nv,).
         energy: Its four parts [J].
     """
 
     t: float
+    q: Array
     v: Array
     forces: Array
     mean_forces: Array
-    velocities: Array
     positions: Array
-    touched: Array
+    touched: NDArray[np.int32]
     motors: Array
     limits: Array
     friction: Array
-    q: Array
+    in_contacts: Array
+    in_limits: Array
     energy: tuple[float, float, float, float]
 
     @classmethod
     def of(cls, sim: Simulator) -> _Instant:
-        core, energy, touched = sim._core, sim.energy, _of_what_is_touched(sim)
+        core, energy = sim._core, sim.energy
         motors = np.zeros(sim.robot.nv)
         motors[sim.robot.actuated_dofs] = core.torques
         return cls(
             core.t,
+            core.q,
             core.v,
             core.forces,
             core.lam_pr,
-            core.velocities - touched,
             core.positions,
-            touched,
+            core.touched,
             motors,
             core.mean_limit_forces,
             core.friction_torques,
-            core.q,
+            in_contacts(core, sim._ask.materials(core)),
+            in_limits(sim._laws, core.q),
             (energy.kinetic, energy.gravity, energy.contacts, energy.joints),
         )
 
 
 class _Power:
-    """Work of everything that acts on a robot, step by step."""
+    """Energy that everything which acts on a robot puts in, step by step: its work, and what its springs store.
+
+    Of a spring that is integrated well that is nothing, and of a damper less. Work is mean force times way. Of a scheme
+    that follows forces through the step it is the way that was gone, which is exact of what is held. Of the others it
+    is the mean velocity where the step began, times the step: that is the energy which such a force adds, also where it
+    is so large that the way has nothing to do with it.
+    """
 
     def __init__(self, sim: Simulator):
         self._sim = sim
@@ -264,20 +274,20 @@ class _Power:
         self._free = np.setdiff1d(np.arange(robot.nv), robot.actuated_dofs)
         self._damping = robot.joint_damping
         self._labels = sim._labels
+        self._frames = [point.frame for point in sim.contact_points]
+        self._ask = sim._ask.frames
         self._follows = isinstance(sim.integrator, (Expo, PaperExpo))
 
     def work(self, before: _Instant, now: _Instant, call: Call) -> dict[Source, float]:
-        """Of each source in a step [J]: mean force times mean velocity times the time."""
-        dt = now.t - before.t
-        way = 0.5 * dt * (before.v + now.v)
-        if self._follows:
-            way = np.asarray(pin.difference(self._sim.robot.model, before.q, now.q))
+        """Of each source in a step [J]."""
+        dt, v = now.t - before.t, 0.5 * (before.v + now.v)
+        way = np.asarray(pin.difference(self._sim.robot.model, before.q, now.q)) if self._follows else dt * v
         given = np.zeros(len(way))
         given[self._free] = call.tau[self._free]
         parts = {
             "motor": now.motors * way,
             "given torque": given * way,
-            "limit": now.limits * way,
+            "limit": now.limits * way + now.in_limits - before.in_limits,
             "dry friction": before.friction * way,
             "damper": -self._damping * self._braked(before.v, now.v) * way,
         }
@@ -287,25 +297,38 @@ class _Power:
             if values.any()
             for name, dofs in self._joints.items()
         }
-        moved = 0.5 * dt * (before.velocities + now.velocities)
-        if self._follows:
-            moved = now.positions - before.positions - 0.5 * dt * (before.touched + now.touched)
-        for label, each in zip(self._labels, np.einsum("ij,ij->i", now.mean_forces, moved), strict=True):
-            found[Source("contact", label)] = float(each)
+        stored = now.in_contacts - before.in_contacts
+        for i in np.flatnonzero(now.mean_forces.any(axis=1) | (stored != 0.0)):
+            surface = max(before.touched[i], now.touched[i])
+            carrier = None if surface < 0 else self._sim.surfaces[surface].frame
+            at = before.positions[i]
+            moved = now.positions[i] - at if self._follows else dt * self._velocity(self._frames[i], before.q, v, at)
+            if carrier is not None:
+                moved = moved - dt * self._velocity(carrier, before.q, v, at)
+            found[Source("contact", self._labels[i])] = float(now.mean_forces[i] @ moved + stored[i])
         for frame, wrench in call.wrenches.items():
-            frames = self._sim._ask.frames
-            velocity = 0.5 * (frames.velocity(frame, before.q, before.v) + frames.velocity(frame, now.q, now.v))
-            found[Source("wrench", frame)] = dt * float(wrench @ velocity)
+            found[Source("wrench", frame)] = dt * float(wrench @ self._ask.velocity(frame, before.q, v))
         return found
+
+    def _velocity(self, frame: str, q: Array, v: Array, at: Array) -> Array:
+        """Of a body at a place in the world [m/s], (3,)."""
+        twist = self._ask.velocity(frame, q, v)
+        return np.asarray(twist[:3] + np.cross(twist[3:], at - self._ask.pose(frame, q).translation))
 
     def _braked(self, before: Array, now: Array) -> Array:
         """The velocity that dampers of joints act against, which explicit schemes take from the start of a step."""
         scheme = self._sim.integrator
-        return 0.5 * (before + now) if isinstance(scheme, Expo) else now if isinstance(scheme, ImplicitEuler) else before
+        return (
+            0.5 * (before + now) if isinstance(scheme, Expo) else now if isinstance(scheme, ImplicitEuler) else before
+        )
 
 
 def _step(
-    core: _core.Simulator, given: tuple[Any, ...], choice: tuple[float, ...] | None, first: float | None, continues: bool
+    core: _core.Simulator,
+    given: tuple[Any, ...],
+    choice: tuple[float, ...] | None,
+    first: float | None,
+    continues: bool,
 ) -> tuple[Any, float | None]:
     tau, forces, target, target_velocity = given
     if choice is None or first is None:
@@ -314,19 +337,6 @@ def _step(
     pace = _core.StepChoice(*numbers)
     outcome, first, _ = core.advance(tau, until, pace, first, 1, forces, target, target_velocity)
     return outcome, first
-
-
-def _of_what_is_touched(sim: Simulator) -> Array:
-    """Velocities of carried surfaces at the contact points [m/s], (nc, 3)."""
-    core = sim._core
-    found = np.zeros((sim._layout.nc, 3))
-    positions, frames = core.positions, sim._ask.frames
-    for i, k in enumerate(core.touched):
-        frame = None if k < 0 else sim.surfaces[k].frame
-        if frame is not None:
-            twist = frames.velocity(frame, core.q, core.v)
-            found[i] = twist[:3] + np.cross(twist[3:], positions[i] - frames.pose(frame, core.q).translation)
-    return found
 
 
 def _columns(rows: list[dict[Source, float]]) -> dict[Source, Array]:

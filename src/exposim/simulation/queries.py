@@ -61,7 +61,8 @@ class Queries:
         """Now."""
         q = core.q
         joints = in_joints(self._robot, self._laws, q, friction_stretch)
-        return Energy(*self.frames.energies(q, core.v), in_contacts(core, self.materials(core)), joints)
+        contacts = float(in_contacts(core, self.materials(core)).sum())
+        return Energy(*self.frames.energies(q, core.v), contacts, joints)
 
     def materials(self, core: _core.Simulator) -> list[Material | None]:
         """Of what every contact is made; ``None`` where it does not touch."""
