@@ -35,7 +35,7 @@ class Gone:
         source: Contact, joint or wrench.
         step: From which on it put in more than anything usually does, from 0.
         t: When that step began [s].
-        energy: That it put in since [J].
+        energy: That it put in since, at most [J].
     """
 
     source: Source
@@ -72,30 +72,33 @@ def first_to_go(flight: Flight) -> FirstToGo:
     The work of every source is summed over four steps. Too much is what is more than anything does in the first half of
     the steps, by the largest of all medians plus ten deviations (of the median absolute deviation), and more than a
     thousandth of the kinetic energy of that half, by its median. A source is gone from the first step on after which it
-    never does less for longer than four steps; it must have put in more than it took since.
+    never does less for longer than four steps.
     """
     sums = {source: running_sum(work) for source, work in flight.work.items()}
     usual = max((_usual(each) for each in sums.values()), default=0.0)
     usual = max(usual, NEGLIGIBLE * float(np.median(flight.energy[: len(flight) // 2 + 1, 0])))
     since = {source: _gone_from(each > usual) for source, each in sums.items()}
     gone = [_gone(flight, source, step) for source, step in since.items() if step is not None]
-    gone = [each for each in gone if each.energy > 0.0]
     is_sudden = not gone
     if is_sudden:
-        most = {source: float(np.nansum(work)) for source, work in flight.work.items()}
+        most = {source: _most(work) for source, work in flight.work.items()}
         gone = [_gone(flight, source, 0) for source, energy in most.items() if energy == max(most.values()) > 0.0]
     gone.sort(key=lambda each: (each.step, -each.energy))
     return FirstToGo(tuple(gone), usual, is_sudden, _advice(flight, gone[0].source if gone else None, is_sudden))
 
 
 def _gone(flight: Flight, source: Source, step: int) -> Gone:
-    return Gone(source, step, float(flight.t[step]), float(flight.work[source][step:].sum()))
+    return Gone(source, step, float(flight.t[step]), _most(flight.work[source][step:]))
+
+
+def _most(work: Array) -> float:
+    """That it had put in at any time: in the end, when all turns by more than a round in a step, work means nothing."""
+    return float(np.cumsum(work).max(initial=0.0))
 
 
 def running_sum(work: Array) -> Array:
     """Of the last four steps up to each [J], (n,)."""
-    total = np.concatenate([np.zeros(TOGETHER), np.cumsum(work)])
-    return np.asarray(total[TOGETHER:] - total[:-TOGETHER])
+    return np.asarray(np.convolve(work, np.ones(TOGETHER))[: len(work)])
 
 
 def _usual(values: Array) -> float:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from exposim import _core
 from exposim._checks import Array
-from exposim.contact.surfaces import Surface
-from exposim.errors import ExposimError, UnreadableFile
+from exposim.contact.surfaces import NamedSurface, Surface
+from exposim.errors import ExposimError, InvalidArgument, UnreadableFile
 from exposim.robots.robot import Robot
 from exposim.simulation.energy import in_contacts, in_limits
 from exposim.simulation.flight_dump import Call, FlightDump
@@ -21,6 +21,8 @@ from exposim.simulation.integrators import Expo, ImplicitEuler, PaperExpo
 from exposim.simulation.replaying import COMPARED, simulator_of
 from exposim.simulation.simulator import Simulator
 from exposim.simulation.state import State
+
+TOO_MUCH = 1e200  # [J], what stands for energies that no float holds
 
 
 class Source(NamedTuple):
@@ -84,12 +86,20 @@ def replay(dump: FlightDump, robot: Robot | None, ground: Surface | Iterable[Sur
     """The flight of a dump.
 
     Raises:
+        InvalidArgument: If the ground is not in the file.
         UnreadableFile: If what is in the file cannot be simulated.
     """
     settings = dump.settings
+    named = [each.name for each in settings.ground if isinstance(each, NamedSurface)]
+    if named and ground is None:
+        raise InvalidArgument(
+            f"the surface {named[0]!r} was written in Python, and a file has its name alone; give the ground: "
+            f"exposim.FlightDump.load(path).replay(ground=...)"
+        )
     robot = settings.robot.load() if robot is None else robot
     sim = simulator_of(settings, robot, settings.ground if ground is None else ground)
-    return _Replay(dump, sim).flight()
+    with np.errstate(all="ignore"):  # what is about to diverge may have any energy
+        return _Replay(dump, sim).flight()
 
 
 class _Replay:
@@ -342,7 +352,7 @@ def _step(
 def _columns(rows: list[dict[Source, float]]) -> dict[Source, Array]:
     """By source; without those that never did anything."""
     sources = dict.fromkeys(source for row in rows for source in row)
-    made = {source: np.array([row.get(source, 0.0) for row in rows]) for source in sources}
+    made = {source: np.nan_to_num([row.get(source, 0.0) for row in rows], posinf=TOO_MUCH) for source in sources}
     return {source: values for source, values in made.items() if values.any()}
 
 
