@@ -191,6 +191,16 @@ def test_the_page_on_tuning_runs_and_prints_what_it_says(capsys):
         assert f"](#{symptom.lower().replace(' ', '-').replace('?', '')})" in text
 
 
+def test_the_page_on_the_flight_recorder_runs_and_prints_what_it_says(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names = run_blocks("flight_recorder.md")
+    text = (ROOT / "docs" / "flight_recorder.md").read_text("utf-8")
+    said = [line.removeprefix("# → ") for line in text.splitlines() if line.startswith("# → ")]
+    assert capsys.readouterr().out.splitlines() == said
+    assert Path("flight.png").stat().st_size > 20_000
+    assert names["found"].gone[0].t == pytest.approx(0.5, abs=0.1)
+
+
 def test_the_page_on_trajectories_runs_and_is_true(capsys):
     names = run_blocks("trajectories.md")
     assert "FL_FOOT" in capsys.readouterr().out

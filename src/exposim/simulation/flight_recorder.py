@@ -169,7 +169,10 @@ class FlightRecorder:
         wrenches: _Wrenches,
         advancing: tuple[float, float, Pace] | None = None,
     ) -> None:
-        """A call that is about to be made; one that was made before and took no step is forgotten."""
+        """A call that is about to be made; one that was made before and took no step is forgotten.
+
+        Targets are the simulator's own by now, and nobody else changes them.
+        """
         steps, calls = core.statistics.steps, self._calls
         if calls and calls[-1][0] == steps and calls.pop()[1] is not None:
             self._due = steps
@@ -181,8 +184,6 @@ class FlightRecorder:
             wrenches = {frame: np.array(each, dtype=float) for frame, each in wrenches.items()}
         if type(tau) is np.ndarray:
             tau = tau.copy()
-        if target_velocity is not None:
-            target_velocity = target_velocity.copy()
         calls.append((steps, state, tau, target, target_velocity, wrenches, advancing))
 
     def look_at(self, sim: Simulator, outcome: int | _core.Divergence) -> None:
