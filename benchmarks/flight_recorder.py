@@ -1,4 +1,4 @@
-"""What a flight recorder costs, call by call, beside none and beside a recorder of all: python benchmarks/flight_recorder.py
+"""What a flight recorder costs, call by call, beside none and a recorder: python benchmarks/flight_recorder.py.
 
 Ratios of process times, taken in turn; medians.
 """
