@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from exposim._checks import Array
 from exposim._durations import show_time
-from exposim.simulation.flight_replay import Flight, Source
+from exposim.simulation.flight_energy import Source
+from exposim.simulation.flight_replay import Flight
 from exposim.simulation.integrators import Expo, PaperExpo
 
 # Work is summed over so many steps, so that springs which give back what they were given count as nothing.
