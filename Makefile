@@ -26,7 +26,7 @@ paper: $(VENV)/.built-all  ## Every figure and table of the paper, and its claim
 test: $(VENV)/.built-test  ## The tests, in a few minutes
 	$(RUN)python -m pytest -n auto -m "not slow"
 
-test-all: $(VENV)/.built-test  ## The tests and the full experiments
+test-all: $(VENV)/.built-test-cluster  ## The tests and the full experiments
 	$(RUN)python -m pytest -n auto
 
 check: $(VENV)/.built-dev  ## Format, lint, types

@@ -19,6 +19,7 @@ EXTRAS = {
     "meshcat": ("meshcat", "view"),
     "pandas": ("pandas", "plot"),
     "proxsuite": ("proxsuite", "control"),
+    "ray": ("ray", "ray"),
     "rich": ("rich", "cli"),
     "trimesh": ("trimesh", "view"),
     "typer": ("typer", "cli"),
