@@ -55,14 +55,7 @@ class Cell:
         return " ".join([self.function.rpartition(":")[2].replace("_", " "), *words])
 
     def compute(self, folder: Path) -> Rows:
-        """Calls the function.
-
-        Raises:
-            CellFailed: Whatever it raises.
-        """
+        """Calls the function."""
         module, _, name = self.function.partition(":")
-        try:
-            rows: Rows = getattr(importlib.import_module(module), name)(folder=folder, **self.arguments)
-        except Exception as error:
-            raise CellFailed(f"{self.name}: {type(error).__name__}: {error}") from error
+        rows: Rows = getattr(importlib.import_module(module), name)(folder=folder, **self.arguments)
         return rows

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -18,6 +17,7 @@ from exposim.cli.console import Status, complain, out, say
 from exposim.cli.folders import RESULTS, make_folder
 from exposim.cli.one_line import OneLineCommand
 from exposim.errors import InvalidArgument, ModelWarning, did_you_mean
+from exposim.tasks.processes import cores
 from paper.cell import Cell, CellFailed
 from paper.claims.bars import evaluate_bars
 from paper.claims.claims import evaluate
@@ -58,6 +58,15 @@ def command(
         int | None,
         typer.Option("--jobs", metavar="N", show_default=False, help="Processes at once (default: one per core)."),
     ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            "--ray",
+            metavar="ADDRESS",
+            show_default=False,
+            help="On Ray instead: auto for one on this machine, or a cluster that sees the folder of results.",
+        ),
+    ] = None,
     output: Annotated[Path, typer.Option("--output", metavar="FOLDER", help="Of results.")] = DEFAULT_FOLDER,
     docs: Annotated[
         Path | None,
@@ -70,13 +79,13 @@ def command(
 
     Finished pieces are kept: after an interruption the same command goes on. What measures time runs alone.
     """
-    names, jobs = _experiments(experiment), _jobs(jobs)
+    names, jobs = _experiments(experiment), _jobs(jobs, ray)
     chosen = _scenarios(scenario or [])
     for folder in (output, docs):
         if folder is not None:
             make_folder(folder)
     notebook = Notebook(output / CELLS)
-    _compute(_merged([EXPERIMENTS[name].phases(chosen, quick) for name in names]), notebook, jobs)
+    _compute(_merged([EXPERIMENTS[name].phases(chosen, quick) for name in names]), notebook, jobs, ray)
     results = {}
     for name, module in EXPERIMENTS.items():
         # What was done here before is told again.
@@ -87,7 +96,7 @@ def command(
     _report(results, chosen, quick, output, docs)
 
 
-def _compute(phases: Sequence[Sequence[Cell]], notebook: Notebook, jobs: int) -> None:
+def _compute(phases: Sequence[Sequence[Cell]], notebook: Notebook, jobs: int | None, ray: str | None = None) -> None:
     every = [cell for phase in phases for cell in phase]
     there = sum(notebook.read(cell) is not None for cell in every)
     if there:
@@ -95,7 +104,7 @@ def _compute(phases: Sequence[Sequence[Cell]], notebook: Notebook, jobs: int) ->
     try:
         with warnings.catch_warnings(), interruptible(), CellProgress(len(every)) as progress:
             warnings.simplefilter("ignore", ModelWarning)
-            compute(phases, notebook, jobs, progress)
+            compute(phases, notebook, jobs, progress, ray)
     except Interrupted as interrupted:
         done = sum(notebook.read(cell) is not None for cell in every)
         kept = f"{done} of {len(every)} cells are done and kept in {notebook.folder}"
@@ -164,9 +173,10 @@ def _scenarios(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in SCENARIOS if name in names) or SCENARIOS
 
 
-def _jobs(jobs: int | None) -> int:
+def _jobs(jobs: int | None, ray: str | None) -> int | None:
+    """``None`` for all that a cluster has."""
     if jobs is None:
-        return os.cpu_count() or 1
+        return None if ray is not None else cores()
     if jobs < 1:
         raise InvalidArgument(f"jobs is {jobs}; give a whole number of at least 1")
     return jobs
