@@ -15,6 +15,7 @@ from rich.text import Text
 
 from exposim.cli.console import Status, complain, out, say
 from exposim.cli.folders import RESULTS, make_folder
+from exposim.cli.interrupting import Interrupted, interruptible
 from exposim.cli.one_line import OneLineCommand
 from exposim.errors import InvalidArgument, ModelWarning, did_you_mean
 from exposim.tasks.processes import cores
@@ -25,7 +26,7 @@ from paper.claims.verdicts import Verdict
 from paper.experiments import EXPERIMENTS, Result
 from paper.measure.variants import SCENARIOS
 from paper.notebook import Notebook, compute
-from paper.progress import CellProgress, Interrupted, interruptible
+from paper.progress import CellProgress
 from paper.report import report, results_page
 
 ALL = "all"

@@ -1,12 +1,10 @@
-"""Progress of an experiment, and what interrupts it."""
+"""Progress of an experiment."""
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from time import monotonic
-from types import FrameType, TracebackType
+from types import TracebackType
 
 from exposim.cli.console import say
 from exposim.cli.simulate import progress_bar
@@ -64,26 +62,3 @@ class CellProgress(Progress):
     def _left(self) -> float:
         """Expected work [s] of what waits: cells that run alone do not share it."""
         return sum(cell.cost / (1 if cell.alone else self._jobs) for cell in self._waiting)
-
-
-class Interrupted(KeyboardInterrupt):
-    """By SIGINT or SIGTERM."""
-
-    status = 130
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Within, SIGINT and SIGTERM raise :class:`Interrupted`, also where they are ignored by inheritance."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        error = Interrupted()
-        error.status = 128 + number
-        raise error
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)

@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "exposim"
 LAYERS = (
     ("errors", "_build_info"),
     ("_abi", "_checks", "_core", "_durations", "_extras", "_html", "_npz", "_writing"),
+    ("_tables",),
     ("contact", "tasks"),
     ("kernels", "terrain"),
     ("robots",),

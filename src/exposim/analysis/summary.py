@@ -143,6 +143,18 @@ class Summary:
         plain: dict[str, Any] = _finite(result)
         return plain
 
+    def to_row(self) -> dict[str, Any]:
+        """Of a table: plain values by name, the scenario's measures among them."""
+        row = self.to_dict()
+        measures = row.pop("measures")
+        for key in ("units", "divergence"):
+            del row[key]
+        row["integrator"] = self.integrator["type"]
+        row["kernel"] = self.integrator.get("kernel")
+        row["complaints"] = "; ".join(self.complaints)
+        row.update(measures)
+        return row
+
     def to_json(self) -> str:
         """As :meth:`to_dict`, in text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import importlib
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 import typer
 
-from exposim._writing import writing
+from exposim._tables import write_table
 from exposim.analysis.summary import Summary
 from exposim.cli import options
 from exposim.cli.console import Status, complain, out, say
@@ -179,18 +177,6 @@ def _write_table(summaries: Mapping[str, Summary], differences: Mapping[str, Dif
     """One row per integrator, numbers in SI units."""
     rows = []
     for name, summary in summaries.items():
-        row = {"label": name} | summary.to_dict()
-        measures = row.pop("measures")
-        for key in ("units", "divergence"):
-            del row[key]
-        row["integrator"] = summary.integrator["type"]
-        row["kernel"] = summary.integrator.get("kernel")
-        row["complaints"] = "; ".join(summary.complaints)
         apart = {f"difference_{key}": value for key, value in dataclasses.asdict(differences[name]).items()}
-        rows.append(row | measures | apart)
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, list(dict.fromkeys(key for row in rows for key in row)))
-    writer.writeheader()
-    writer.writerows(rows)
-    with writing(path) as stream:
-        stream.write(text.getvalue().encode())
+        rows.append({"label": name} | summary.to_row() | apart)
+    write_table(rows, path)

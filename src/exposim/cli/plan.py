@@ -10,18 +10,8 @@ from typing import Any
 
 from exposim import scenarios
 from exposim.cli.console import note
-from exposim.cli.quantities import (
-    ACCURACY,
-    DAMPING,
-    LENGTH,
-    NUMBER,
-    STIFFNESS,
-    TIME,
-    parse,
-    parse_option,
-    parse_pair,
-    parse_step,
-)
+from exposim.cli.quantities import LENGTH, parse, parse_option
+from exposim.cli.reading import read
 from exposim.cli.schemes import integrator_of
 from exposim.errors import InvalidArgument, UnknownFile
 from exposim.robots.joints import Drive
@@ -72,22 +62,16 @@ class Flags:
         for name, given in (("--dt", dt), ("--record-every", record_every)):
             if accuracy is not None and given is not None:
                 raise InvalidArgument(f"--accuracy chooses the steps, and all are recorded; leave out {name}, or it")
-        material: dict[str, Any] = {}
-        if stiffness is not None:
-            material["stiffness"] = parse_pair("stiffness", stiffness, STIFFNESS, above=0.0)
-        if damping is not None:
-            material["damping"] = parse_pair("damping", damping, DAMPING, least=0.0)
-        if friction is not None:
-            material["friction"] = parse("friction", friction, NUMBER, least=0.0)
+        typed = {"stiffness": stiffness, "damping": damping, "friction": friction}
         return cls(
-            dt=None if dt is None else parse_step(dt),
-            accuracy=None if accuracy is None else parse("accuracy", accuracy, ACCURACY, above=0.0),
+            dt=read("dt", dt),
+            accuracy=read("accuracy", accuracy),
             record_every=record_every,
-            control_period=None if control_period is None else parse_step(control_period, "control_period"),
-            duration=None if duration is None else parse("duration", duration, TIME, above=0.0),
-            material=material,
+            control_period=read("control_period", control_period),
+            duration=read("duration", duration),
+            material={name: read(name, text) for name, text in typed.items() if text is not None},
             drive=_drive(kp, kd),
-            options=_options(robot, contacts, option or []),
+            options=read_options(robot, contacts, option or []),
             **others,
         )
 
@@ -186,10 +170,11 @@ def _drive(kp: str | None, kd: str | None) -> Drive | None:
         return None
     if kp is None or kd is None:
         raise InvalidArgument(f"--{'kd' if kp is None else 'kp'} is given alone; drives have both, --kp and --kd")
-    return Drive(kp=parse("kp", kp, NUMBER, least=0.0), kd=parse("kd", kd, NUMBER, least=0.0))
+    return Drive(kp=read("kp", kp), kd=read("kd", kd))
 
 
-def _options(robot: str | None, contacts: str | None, pairs: list[str]) -> dict[str, Any]:
+def read_options(robot: str | None, contacts: str | None, pairs: list[str]) -> dict[str, Any]:
+    """Options of a scenario from what was typed."""
     options: dict[str, Any] = {}
     if robot is not None:
         # As seen from anywhere, so that the run can be repeated from another folder.

@@ -10,7 +10,7 @@ from exposim._durations import show_time
 from exposim.cli.quantities import parse_step
 from exposim.errors import InvalidArgument, did_you_mean
 from exposim.kernels import ContactKernel, Pade
-from exposim.simulation.integrators import Expo, Integrator, PaperExpo, scheme_named
+from exposim.simulation.integrators import Expo, Integrator, PaperExpo, scheme_named, short_name
 
 KERNELS: dict[str, str] = {
     "auto": "a series; where that is long, the closed form or the cheapest that meets the tolerance",
@@ -68,10 +68,7 @@ def parse_scheme(text: str) -> Scheme:
 
 def label(integrator: Integrator, dt: float | None = None, accuracy: float | None = None) -> str:
     """For tables: the name, the kernel unless it is the default, the step or the accuracy that chooses it."""
-    text = integrator.name
-    if isinstance(integrator, PaperExpo) and integrator.kernel != "auto":
-        kernel = integrator.kernel
-        text += f":{f'pade{kernel.degree}' if isinstance(kernel, Pade) else kernel}"
+    text = short_name(integrator)
     if accuracy is not None:
         return f"{text} to {accuracy:g}"
     return text if dt is None else f"{text} {show_time(dt)}"

@@ -28,6 +28,7 @@ __all__ = [
     "get",
     "judge_upright",
     "of",
+    "options_of",
 ]
 
 # Name of each, and the module whose function `scenario` makes it.
@@ -103,6 +104,13 @@ def describe(scenario: str | PathLike[str]) -> str:
     return (module.__doc__ or "").strip().partition("\n")[0]
 
 
+def options_of(scenario: str | PathLike[str]) -> tuple[str, ...] | None:
+    """Names of the options that :func:`get` takes for a scenario; ``None`` where it takes any."""
+    file = ScenarioFile.read(str(scenario)) if _is_file(scenario) else None
+    known = _options(_maker_of(_known(str(scenario)) if file is None else file.run(), scenario))
+    return None if _takes_any(known) else tuple(known)
+
+
 def _is_file(scenario: str | PathLike[str]) -> bool:
     return str(scenario).endswith(".py")
 
@@ -121,9 +129,8 @@ def _file_of(trajectory: Trajectory, origin: Origin, named: str | PathLike[str] 
 
 def _make(scenario: str | PathLike[str], file: ScenarioFile | None, options: Mapping[str, Any]) -> Scenario:
     make = _maker_of(_known(str(scenario)) if file is None else file.run(), scenario)
-    known = inspect.signature(make).parameters
-    takes_any = any(option.kind is inspect.Parameter.VAR_KEYWORD for option in known.values())
-    if not takes_any and (unknown := [option for option in options if option not in known]):
+    known = _options(make)
+    if not _takes_any(known) and (unknown := [option for option in options if option not in known]):
         has = f"its options are {', '.join(known)}" if known else "it has none"
         near = did_you_mean(unknown[0], known)
         raise InvalidArgument(f"scenario {str(scenario)!r} has no option {unknown[0]!r}{near or '; ' + has}")
@@ -142,6 +149,14 @@ def _make(scenario: str | PathLike[str], file: ScenarioFile | None, options: Map
         options=dict(options),
     )
     return made.replace(origin=origin)
+
+
+def _options(make: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(make).parameters
+
+
+def _takes_any(options: Mapping[str, inspect.Parameter]) -> bool:
+    return any(option.kind is inspect.Parameter.VAR_KEYWORD for option in options.values())
 
 
 def _known(name: str) -> ModuleType:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from exposim import _checks, _core
 from exposim.errors import InvalidArgument, did_you_mean
-from exposim.kernels import MOST_MICRO_STEPS, ContactKernel, _contact_kernel
+from exposim.kernels import MOST_MICRO_STEPS, ContactKernel, Pade, _contact_kernel
 
 _POSITION_UPDATES = {"lam_pr2": _core.PositionUpdate.DOUBLE_AVERAGE, "lam_pr": _core.PositionUpdate.SINGLE_AVERAGE}
 _ANCHOR_RULES = {"surface": _core.AnchorRule.SURFACE, "detected": _core.AnchorRule.DETECTED}
@@ -261,3 +261,11 @@ def as_integrator(integrator: Integrator | str | None) -> Integrator:
             f"{', '.join(SCHEMES)}"
         )
     return integrator
+
+
+def short_name(integrator: Integrator) -> str:
+    """For tables: the name, and the kernel unless it is the default: ``"paper-expo:pade3"``."""
+    if not isinstance(integrator, PaperExpo) or integrator.kernel == "auto":
+        return integrator.name
+    kernel = integrator.kernel
+    return f"{integrator.name}:{f'pade{kernel.degree}' if isinstance(kernel, Pade) else kernel}"
