@@ -68,11 +68,14 @@ if TYPE_CHECKING:
     from exposim import analysis as analysis
     from exposim import controllers, scenarios, sensors
     from exposim import plots as plots
+    from exposim import sweeps as sweeps
+    from exposim import tasks as tasks
     from exposim import viewer as viewer
     from exposim.simulation.flight_dump import FlightDump
     from exposim.simulation.flight_recorder import FlightRecorder
     from exposim.simulation.recorder import Recorder
     from exposim.simulation.trajectory import Trajectory
+    from exposim.sweeps import sweep as sweep
 
 __version__ = "0.1.0"
 
@@ -141,18 +144,19 @@ __all__ = [
 ]
 
 # Loaded at first use: what a simulator does not need, or what needs packages that are extras.
-_CLASSES = {
-    "FlightDump": "flight_dump",
-    "FlightRecorder": "flight_recorder",
-    "Recorder": "recorder",
-    "Trajectory": "trajectory",
+_PLACES = {
+    "FlightDump": "simulation.flight_dump",
+    "FlightRecorder": "simulation.flight_recorder",
+    "Recorder": "simulation.recorder",
+    "Trajectory": "simulation.trajectory",
+    "sweep": "sweeps",
 }
-_ON_USE = (*_CLASSES, "analysis", "controllers", "plots", "scenarios", "sensors", "viewer")
+_ON_USE = (*_PLACES, "analysis", "controllers", "plots", "scenarios", "sensors", "sweeps", "tasks", "viewer")
 
 
 def __getattr__(name: str) -> Any:
-    if name in _CLASSES:
-        return getattr(importlib.import_module(f"exposim.simulation.{_CLASSES[name]}"), name)
+    if name in _PLACES:
+        return getattr(importlib.import_module(f"exposim.{_PLACES[name]}"), name)
     if name in _ON_USE:
         return importlib.import_module(f"exposim.{name}")
     raise AttributeError(f"module 'exposim' has no attribute {name!r}")
