@@ -9,8 +9,9 @@ with _extras():
     from exposim.plots.joints import torques
     from exposim.plots.motion import motion
     from exposim.plots.style import save
+    from exposim.plots.sweep import sweep
 
-__all__ = ["comparison", "flight", "forces", "motion", "save", "torques"]
+__all__ = ["comparison", "flight", "forces", "motion", "save", "sweep", "torques"]
 
 
 def __dir__() -> list[str]:
