@@ -15,7 +15,7 @@ def in_an_empty_folder(tmp_path, monkeypatch):
     ("words", "says"),
     [
         ("rnu drop", "rnu is no command; did you mean 'run'?"),
-        ("frobnicate", "give one of run, compare, list, view"),
+        ("frobnicate", "give one of run, compare, sweep, list, view"),
         ("run", ["SCENARIO", "exposim run --help"]),
         ("run drp", "did you mean 'drop'?"),
         ("run drop extra", "extra"),

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import exposim
-from exposim.cli import compare, listing, replay, run, view
+from exposim.cli import compare, listing, replay, run, sweep, view
 from exposim.cli.console import STATUS_HELP
 from exposim.cli.one_line import DEBUG, OneLineGroup
 from exposim.errors import InvalidArgument
@@ -34,6 +34,7 @@ def _help_of(command: Callable[..., None]) -> str:
 
 app.command("run", epilog=STATUS_HELP, help=_help_of(run.command))(run.command)
 app.command("compare", help=_help_of(compare.command))(compare.command)
+app.command("sweep", help=_help_of(sweep.command))(sweep.command)
 app.command("list", help=_help_of(listing.command))(listing.command)
 app.command("view", help=_help_of(view.command))(view.command)
 app.command("replay", epilog=replay.REPLAY_HELP, help=_help_of(replay.command))(replay.command)

@@ -11,8 +11,10 @@ from rich.markup import escape
 
 from exposim.cli.schemes import KERNELS
 from exposim.simulation.integrators import SCHEMES, Expo, PaperExpo
+from exposim.sweeps.settings import SETTINGS
 
 SCHEME, CONTACT, JOINTS, SCENARIO, OUTPUT = "Integration", "Contact", "Joints", "Scenario", "Output"
+GRID, WHERE = "Grid", "Where"
 
 
 def option(flag: str, metavar: str | None, panel: str, text: str) -> Any:
@@ -111,6 +113,36 @@ FlightRecorderFolder = Annotated[
     ),
 ]
 Autosave = Annotated[str, typer.Option("--autosave", hidden=True, help="Time between two saves [s]")]
+SweptScenario = Annotated[
+    str,
+    typer.Argument(metavar="SCENARIO", show_default=False, help="A name from 'exposim list', or your own .py file."),
+]
+GridAxes = Annotated[
+    list[str] | None,
+    option(
+        "--grid",
+        "NAME=LIST",
+        GRID,
+        "Values of a setting with commas between, as often as needed: stiffness=1e4,1e5 dt=1ms,5ms. Settings: "
+        f"{', '.join(SETTINGS)}, and options of the scenario such as robot or seed; two values for normal:tangential",
+    ),
+]
+Workers = Annotated[
+    int | None, option("--workers", "N", WHERE, "Cells at once (default: one per core, each in a process)")
+]
+Ray = Annotated[
+    str | None,
+    option("--ray", "ADDRESS", WHERE, "On Ray: auto starts one on this machine alone, host:port is a cluster"),
+]
+Slurm = Annotated[bool, option("--slurm", None, WHERE, "Print a script for sbatch that computes all in chunks")]
+Chunks = Annotated[int | None, option("--chunks", "N", WHERE, "Of that script (default: one for 16 cells)")]
+Chunk = Annotated[str | None, option("--chunk", "i/N", WHERE, "Compute one of N chunks, from 0/N on, and no more")]
+Measure = Annotated[
+    list[str] | None,
+    option("--measure", "NAME", OUTPUT, "To print and plot, as often as needed: a column of sweep.csv"),
+]
+Retry = Annotated[bool, option("--retry", None, OUTPUT, "Compute failed cells again")]
+SweepOutput = Annotated[Path | None, option("--output", "FOLDER", OUTPUT, "Default: results/<scenario>-sweep")]
 Integrators = Annotated[
     str,
     option(
