@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import re
 import signal
 import subprocess
@@ -18,41 +17,17 @@ from exposim.errors import UnknownScenario
 from exposim.sweeps import Grid, Results, array_script, part_of
 from exposim.sweeps import cell as cell_module
 from exposim.sweeps.cell import bits
+from swept import SLEEPY, all_bits, files, sweep_and_kill_a_worker
 from task_functions import until
 
 SHORT = {"duration": 0.02}
 AXES = {"stiffness": [1e4, 1e5], "dt": [1e-3, 5e-3]}
 WORDS = ("--grid", "stiffness=1e4,100kN/m", "--grid", "dt=1ms,5ms", "--duration", "20ms")
 
-SLEEPY = """
-'''One of one's own.'''
-import os, time
-from pathlib import Path
-import exposim as xs
-
-def scenario(x: int = 0, folder: str = "."):
-    first = not list(Path(folder).glob(f"{x}.*"))  # that is when the grid is checked
-    Path(folder, f"{x}.{os.getpid()}.begun").touch()
-    made = xs.scenarios.get("drop")
-    if x == 3:
-        raise ArithmeticError("no 3 today")
-    while x == 1 and not first and not Path(folder, "go on").exists():
-        time.sleep(0.01)
-    return made.replace(name="sleepy", duration=0.01)
-"""
-
 
 @pytest.fixture
 def in_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-
-def files(folder):
-    return {file: file.stat().st_mtime_ns for file in Path(folder, "cells").glob("*.json")}
-
-
-def all_bits(folder):
-    return {file.stem: json.loads(file.read_text())["bits"] for file in files(folder)}
 
 
 # What is computed.
@@ -142,30 +117,8 @@ def test_what_diverges_or_fails_is_recorded_and_stops_nothing(tmp_path):
 
 
 def test_a_killed_worker_loses_no_cell_and_repeats_none(tmp_path):
-    file = tmp_path / "own.py"
-    file.write_text(SLEEPY)
-    marks = tmp_path / "marks"
-    marks.mkdir()
-    (marks / "1.0.checked").touch()
-    grid = Grid.of(file, {"x": [0, 1, 2, 3]}, {"folder": str(marks)})
-    killed = []
-
-    def kill(cell, finished, total):
-        """The worker that waits, when another cell has ended; what waits may then go on."""
-        if not killed:
-            until(lambda: list(marks.glob("1.*.begun")))
-            killed.append(int(next(marks.glob("1.*.begun")).name.split(".")[1]))
-            os.kill(killed[0], signal.SIGKILL)
-            (marks / "go on").touch()
-
     with xs.tasks.Processes(2) as executor:
-        xs.sweeps.sweeping.compute_all(grid.cells, tmp_path, executor, kill)
-    results = Results.load(grid, tmp_path)
-    assert results.statuses == ("done", "done", "done", "failed")
-    assert results.records[3]["reason"] == "ArithmeticError: no 3 today"
-    begun = [len(list(marks.glob(f"{x}.*.begun"))) for x in range(4)]
-    assert begun == [1, 2, 1, 1]
-    assert killed
+        sweep_and_kill_a_worker(executor, tmp_path)
 
 
 def test_a_lost_cell_is_told_and_computed_again(tmp_path):

@@ -11,7 +11,10 @@ import pytest
 
 from exposim.errors import InvalidArgument
 from exposim.tasks import OnRay, executor_for
-from task_functions import begun, kill_the_worker_of, tasks, values
+from paper.cell import Cell
+from paper.notebook import Notebook, compute
+from swept import all_bits, sweep_and_kill_a_worker
+from task_functions import HERE, begun, kill_the_worker_of, tasks, values
 
 # Not by importing it: what it listens to is settled before.
 pytestmark = [
@@ -86,6 +89,47 @@ def test_a_second_executor_uses_what_is_there_and_leaves_it(cluster):
     with executor_for(ray="auto") as second:
         assert values(second, tasks(3)) == [0, 1, 4]
     assert values(cluster, tasks(3)) == [0, 1, 4]
+
+
+def test_a_killed_worker_loses_no_cell_of_a_sweep_and_repeats_none(cluster, tmp_path):
+    sweep_and_kill_a_worker(cluster, tmp_path)
+
+
+def test_cells_of_the_paper_are_computed_on_ray_and_kept_in_their_notebook(cluster, tmp_path):
+    notebook = Notebook(tmp_path / "cells")
+    cells = [Cell(f"{HERE}:rows_by", {"x": x}) for x in range(4)]
+    compute([cells], notebook, jobs=None, ray="auto")
+    rows = notebook.rows(cells)
+    assert [row["x"] for row in rows] == [0, 1, 2, 3]
+    assert os.getpid() not in {row["pid"] for row in rows}
+    compute([cells], notebook, jobs=1)
+    assert notebook.rows(cells) == rows
+
+
+def test_the_command_sweeps_on_a_ray_of_its_own_with_the_same_bits(tmp_path):
+    words = [
+        "-m",
+        "exposim",
+        "sweep",
+        "drop",
+        "--grid",
+        "stiffness=1e4,1e5",
+        "--grid",
+        "dt=1ms,5ms",
+        "--duration",
+        "0.2s",
+    ]
+    for name, where in (("here", ("--workers", "1")), ("ray", ("--ray", "auto", "--workers", "2"))):
+        told = subprocess.run(
+            [sys.executable, *words, *where, "--output", name],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert told.returncode == 0, told.stderr
+    assert len(all_bits(tmp_path / "ray")) == 4
+    assert all_bits(tmp_path / "ray") == all_bits(tmp_path / "here")
 
 
 def test_a_ray_that_could_not_be_kept_on_this_machine_is_not_started():
