@@ -9,7 +9,7 @@ from time import monotonic, sleep
 from exposim.tasks import Task
 
 HERE = "task_functions"
-PATIENCE = 60.0  # [s]
+PATIENCE = 30.0  # [s]
 
 
 def square(x):
@@ -69,10 +69,12 @@ def kill_the_worker_of(x, folder):
     """As soon as it has begun, and lets the others go on only when a second worker has begun with its task."""
 
     def act():
-        until(lambda: begun(folder, x))
-        os.kill(int(begun(folder, x)[0].name.split(".")[1]), signal.SIGKILL)
-        until(lambda: len(begun(folder, x)) == 2)
-        (folder / "go on").touch()
+        try:
+            until(lambda: begun(folder, x))
+            os.kill(int(begun(folder, x)[0].name.split(".")[1]), signal.SIGKILL)
+            until(lambda: len(begun(folder, x)) == 2)
+        finally:
+            (folder / "go on").touch()
 
     thread = threading.Thread(target=act)
     thread.start()

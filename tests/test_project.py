@@ -152,6 +152,19 @@ def test_the_tutorial_runs_from_beginning_to_end(tmp_path, monkeypatch, capsys):
     assert "ExplicitEuler needs a smaller dt" in capsys.readouterr().out
 
 
+def test_the_page_on_sweeps_runs_and_its_commands_are_understood(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names = run_blocks("sweeps.md")
+    assert names["height"].shape == (3, 2, 2)
+    assert names["results"].statuses.count("diverged") == int(np.isnan(names["height"]).sum()) > 0
+    record = names["results"].records[0]
+    assert record["bits"] == xs.sweeps.cell.bits(names["trajectory"])
+    text = (ROOT / "docs" / "sweeps.md").read_text("utf-8")
+    entries = text.split("| entry |", 1)[1].split("\n\n", 1)[0]
+    assert {name for name in record if f"`{name}`" not in entries} == {"format"}
+    assert (ROOT / "docs" / "images" / "sweep.png").is_file()
+
+
 def test_the_page_on_motors_runs_and_is_true(capsys):
     with pytest.warns(xs.SetupWarning, match="effort"):
         names = run_blocks("motors.md")

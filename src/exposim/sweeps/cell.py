@@ -58,6 +58,13 @@ class Cell:
         """Its run, at the beginning."""
         return start(self.scenario, self.settings)
 
+    def run(self) -> Trajectory:
+        """All of its motion, which no file keeps: the same bits as when it was computed."""
+        run = self.start()
+        while not run.done:
+            run.advance()
+        return run.trajectory
+
     def task(self) -> Task:
         """To compute it anywhere."""
         return Task(f"{__name__}:compute", {"scenario": self.scenario, "settings": self.settings, "key": self.key})
