@@ -17,7 +17,6 @@ from exposim.tasks.task import Outcome, Task, perform
 
 AUTO = "auto"
 LOCALHOST = "127.0.0.1"
-AHEAD = 2  # tasks that a worker may have at once, the one that it performs included
 PATIENCE = 1.0  # [s] until an interruption is looked for again
 
 # Of a Ray that is started here. The second keeps it on this machine: without, a node on Linux listens on all
@@ -58,7 +57,7 @@ class OnRay(Executor):
         running: dict[Any, int] = {}
         try:
             while waiting or running:
-                while waiting and len(running) < self._most:
+                while waiting and len(running) < self.workers:
                     number = waiting.take()
                     running[self._perform.remote(tasks[number].function, dict(tasks[number].arguments))] = number
                 ready, _ = self._ray.wait(list(running), num_returns=1, timeout=PATIENCE)
@@ -76,11 +75,6 @@ class OnRay(Executor):
         """Ends the Ray that was started, or the connection that was made, here."""
         if self._owns:
             self._ray.shutdown()
-
-    @property
-    def _most(self) -> int:
-        """Tasks that are handed over at once: no more than asked for, or enough that none has to wait for the next."""
-        return self.workers if self._asked is not None else AHEAD * self.workers
 
     def _start(self, address: str) -> None:
         if address != AUTO:
