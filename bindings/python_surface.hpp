@@ -35,6 +35,8 @@ class PythonSurface final : public Surface {
     return with_interpreter([&] { return touch_at(p); });
   }
 
+  bool makes_wait() const override { return true; }
+
  private:
   Touch touch_at(const Eigen::Vector3d& p) const {
     constexpr double kStep = 1e-4;  // [m]

@@ -8,6 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include "exposim/readings.hpp"
+
 namespace nb = nanobind;
 
 namespace exposim {
@@ -29,8 +31,7 @@ auto row_reader(Function row) {
   });
 }
 
-/// What a contact of a body is like for that body: where it lies on an edge, it is the edge that its shape touches.
-double side(const Simulator& simulator, std::size_t i) { return simulator.world().is_guest(i) ? -1.0 : 1.0; }
+double side(const Simulator& simulator, std::size_t i) { return side(simulator.world(), i); }
 
 /// A reader of one value per contact.
 template <typename Value, typename Function>
@@ -115,20 +116,13 @@ VectorXd recorded(const Simulator& simulator) {
   return record;
 }
 
-/// Events from a number on, a row for each: time, contact or degree of freedom, kind, velocity, force. In one array, as
-/// what a signal handler raises while one is made is lost.
+/// Events from a number on, a row for each. In one array, as what a signal handler raises while one is made is lost.
 RowMatrix9d event_table(const Simulator& simulator, std::size_t first) {
-  const World& world = simulator.world();
   const std::vector<Event>& events = simulator.events();
   const std::size_t count = events.size() - std::min(first, events.size());
-  RowMatrix9d table(static_cast<Index>(count), 9);
+  RowMatrix9d table(static_cast<Index>(count), kEventSize);
   for (std::size_t k = 0; k < count; ++k) {
-    const Event& event = events[first + k];
-    const bool contact = event.strand < world.contacts().size();
-    const double sign = contact ? side(simulator, event.strand) : 1.0;
-    const auto which = contact ? static_cast<Index>(event.strand) : world.limit(event.strand).in_v;
-    table.row(static_cast<Index>(k)) << event.t, static_cast<double>(which), static_cast<double>(event.kind),
-        sign * event.velocity.transpose(), sign * event.force.transpose();
+    table.row(static_cast<Index>(k)) = event_row(simulator.world(), events[first + k]);
   }
   return table;
 }

@@ -184,6 +184,7 @@ void bind_world(nb::module_& m) {
                      return contacts;
                    })
       .def_prop_ro("packed_size", &World::packed_size)
+      .def_prop_ro("makes_wait", &World::makes_wait)
       .def_prop_ro("tangent_size", &World::tangent_size)
       .def(
           "minus",

@@ -8,7 +8,7 @@ from types import TracebackType
 
 from exposim.cli.console import say
 from exposim.cli.simulate import progress_bar
-from exposim.scenarios.progress import clock
+from exposim._progress import clock
 from paper.cell import Cell
 from paper.notebook import Progress
 

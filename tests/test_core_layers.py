@@ -22,7 +22,8 @@ LAYERS = (
     ("path",),
     ("expo",),
     ("integrators",),
-    ("simulator",),
+    ("simulator", "readings"),
+    ("rollout",),
 )
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
 FILES = sorted(path for path in CORE.rglob("*") if path.suffix in (".hpp", ".cpp"))

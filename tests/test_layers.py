@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "exposim"
 # Lowest first; modules and packages of the same line do not know each other.
 LAYERS = (
     ("errors", "_build_info"),
-    ("_abi", "_checks", "_core", "_durations", "_extras", "_html", "_npz", "_writing"),
+    ("_abi", "_checks", "_core", "_durations", "_extras", "_html", "_npz", "_progress", "_writing"),
     ("_tables",),
     ("contact", "tasks"),
     ("kernels", "terrain"),

@@ -41,6 +41,12 @@ Simulator::Simulator(std::shared_ptr<const World> world, std::shared_ptr<const I
   forget();
 }
 
+void Simulator::enter(const std::shared_ptr<const World>& world) {
+  if (world == world_) return;
+  if (!workspace_.robot.adopt(world->shared_robot())) workspace_.scratch = integrator_->make_scratch();
+  world_ = world;
+}
+
 void Simulator::reset(const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
   start(*world_, workspace_.robot, q, v, given_);
   std::swap(now_, given_);

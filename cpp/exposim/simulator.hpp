@@ -48,6 +48,9 @@ class Simulator {
  public:
   Simulator(std::shared_ptr<const World> world, std::shared_ptr<const Integrator> integrator, double dt);
 
+  /// Goes on in another world of the same layout; until a reset or a restored state nothing else may be asked of it.
+  void enter(const std::shared_ptr<const World>& world);
+
   /// Starts anew at t = 0 with no contact history, and applies the contact law.
   void reset(const Eigen::VectorXd& q, const Eigen::VectorXd& v);
 

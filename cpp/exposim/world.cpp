@@ -89,6 +89,10 @@ World::World(std::shared_ptr<const Robot> robot, std::vector<Point> points, std:
   }
 }
 
+bool World::makes_wait() const {
+  return std::any_of(surfaces_.begin(), surfaces_.end(), [](const Ground& each) { return each.surface->makes_wait(); });
+}
+
 ContactPoint World::shape(std::size_t point) const {
   if (!is_on_edge(point)) return robot_->points()[point];
   const auto number = static_cast<int>((point - points_.size()) / edges_.size()) - 1;

@@ -70,6 +70,8 @@ class World {
   /// Surfaces that stand still, and those that bodies carry.
   const BallTree& standing() const { return standing_; }
   const std::vector<int>& carried() const { return carried_; }
+  /// Whether threads that simulate it wait for each other.
+  bool makes_wait() const;
   const Ball& bounds(int surface) const { return bounds_[static_cast<std::size_t>(surface)]; }
   bool may_touch(std::size_t point, int surface) const {
     const Ground& ground = surfaces_[static_cast<std::size_t>(surface)];

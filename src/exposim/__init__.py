@@ -74,6 +74,8 @@ if TYPE_CHECKING:
     from exposim.simulation.flight_dump import FlightDump
     from exposim.simulation.flight_recorder import FlightRecorder
     from exposim.simulation.recorder import Recorder
+    from exposim.simulation.rollout import Rollout
+    from exposim.simulation.rollout_result import RolloutResult
     from exposim.simulation.trajectory import Trajectory
     from exposim.sweeps import sweep as sweep
 
@@ -115,6 +117,8 @@ __all__ = [
     "PinocchioMismatch",
     "Recorder",
     "Robot",
+    "Rollout",
+    "RolloutResult",
     "RungeKutta4",
     "SemiImplicitEuler",
     "SetupWarning",
@@ -148,6 +152,8 @@ _PLACES = {
     "FlightDump": "simulation.flight_dump",
     "FlightRecorder": "simulation.flight_recorder",
     "Recorder": "simulation.recorder",
+    "Rollout": "simulation.rollout",
+    "RolloutResult": "simulation.rollout_result",
     "Trajectory": "simulation.trajectory",
     "sweep": "sweeps",
 }

@@ -4,7 +4,7 @@ C++ core of exposim: takes validated input; the package around it is what people
 
 from collections.abc import Sequence
 import enum
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy
 from numpy.typing import NDArray
@@ -158,6 +158,9 @@ class World:
 
     @property
     def packed_size(self) -> int: ...
+
+    @property
+    def makes_wait(self) -> bool: ...
 
     @property
     def tangent_size(self) -> int: ...
@@ -485,3 +488,13 @@ class Simulator:
 
     @property
     def divergence(self) -> Divergence | None: ...
+
+class Policy:
+    pass
+
+class Rollout:
+    def __init__(self, world: World, integrator: Integrator, dt: float) -> None: ...
+
+    def run(self, states: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], steps: int, every: int, tau: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), device='cpu', writable=False)], Sequence[tuple[int, int]]] | None, target: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), device='cpu', writable=False)], Sequence[tuple[int, int]]] | None, target_velocity: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), device='cpu', writable=False)], Sequence[tuple[int, int]]] | None, wrenches: Sequence[tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), device='cpu', writable=False)]]], policy: Policy | None, commands: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)] | None, worlds: Sequence[World], threads: int, arrays: dict[str, Any], with_events: bool, progress: object | None) -> tuple[list[tuple[int, Divergence]], list[Annotated[NDArray[numpy.float64], dict(shape=(None, 9), order='C')]], int]: ...
+
+    def reset(self, q: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], worlds: Sequence[World], arrays: dict[str, Any]) -> int: ...

@@ -27,6 +27,8 @@ class Surface {
   virtual Touch query(const Eigen::Vector3d& p) const = 0;
   /// Whether n is the same everywhere.
   virtual bool is_flat() const { return false; }
+  /// Whether threads that ask it wait for each other, or for somebody else.
+  virtual bool makes_wait() const { return false; }
   /// Holds all points with φ ≤ 0.
   virtual Ball bounds() const { return {Eigen::Vector3d::Zero(), std::numeric_limits<double>::infinity()}; }
 };

@@ -39,6 +39,7 @@ PinocchioJoints::PinocchioJoints(const PinocchioModel& pinocchio, const Tree& tr
 }
 
 PinocchioJoints::PinocchioJoints(PinocchioJoints&&) noexcept = default;
+PinocchioJoints& PinocchioJoints::operator=(PinocchioJoints&&) noexcept = default;
 PinocchioJoints::~PinocchioJoints() = default;
 
 JointPlacement PinocchioJoints::place(std::size_t joint, const VectorXd& q) {

@@ -29,6 +29,7 @@ class PinocchioJoints {
  public:
   PinocchioJoints(const PinocchioModel& model, const Tree& tree);
   PinocchioJoints(PinocchioJoints&&) noexcept;
+  PinocchioJoints& operator=(PinocchioJoints&&) noexcept;
   ~PinocchioJoints();
 
   JointPlacement place(std::size_t joint, const Eigen::VectorXd& q);

@@ -14,6 +14,13 @@ RobotData::RobotData(std::shared_ptr<const Robot> robot)
 }
 
 RobotData::RobotData(RobotData&&) noexcept = default;
+RobotData& RobotData::operator=(RobotData&&) noexcept = default;
 RobotData::~RobotData() = default;
+
+bool RobotData::adopt(const std::shared_ptr<const Robot>& robot) {
+  if (robot == robot_) return true;
+  *this = RobotData(robot);
+  return false;
+}
 
 }  // namespace exposim

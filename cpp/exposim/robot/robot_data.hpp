@@ -21,7 +21,11 @@ class RobotData {
  public:
   explicit RobotData(std::shared_ptr<const Robot> robot);
   RobotData(RobotData&&) noexcept;
+  RobotData& operator=(RobotData&&) noexcept;
   ~RobotData();
+
+  /// Becomes that of another robot. @return whether this is another one only in name.
+  bool adopt(const std::shared_ptr<const Robot>& robot);
 
   const Robot& robot() const { return *robot_; }
 

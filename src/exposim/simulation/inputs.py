@@ -52,7 +52,7 @@ class Inputs:
         """A configuration, (nq,): of the actuated joints what is given, of the others what they rest at."""
         if target is None:
             return None
-        self._refuse_without_drives("target")
+        self.refuse_without_drives("target")
         robot = self._robot
         array = _checks.vector("target", target)
         q = self._rest.copy()
@@ -75,11 +75,22 @@ class Inputs:
             )
         return robot.check_configuration(q, "target") if self._in_space or self._circles else q
 
+    def dof_entries(self, name: str, size: int) -> list[tuple[int, int]]:
+        """Which entry of so many, of torques or velocities, is which degree of freedom."""
+        self._refuse_other_sizes(name, size)
+        return [(i, i) for i in range(size)] if size == self._robot.nv else list(enumerate(self._dofs.tolist()))
+
+    def target_entries(self, size: int) -> list[tuple[int, int]] | None:
+        """Which entry of so many is which one of a configuration; none where that does not say it all."""
+        if self._in_space or self._circles:
+            return None
+        return [(i, i) for i in self._in_q] if size == self._robot.nq else self._straight
+
     def target_velocity(self, velocity: ArrayLike | None) -> Array | None:
         """Of all degrees of freedom, (nv,)."""
         if velocity is None:
             return None
-        self._refuse_without_drives("target_velocity")
+        self.refuse_without_drives("target_velocity")
         array = self._one_per_dof("target_velocity", velocity)
         if array.size == self._robot.nv:
             return array
@@ -99,16 +110,20 @@ class Inputs:
         return result
 
     def _one_per_dof(self, name: str, value: ArrayLike) -> Array:
-        nv, actuated = self._robot.nv, len(self._dofs)
         array = _checks.vector(name, value)
-        if array.size not in (nv, actuated):
-            raise InvalidArgument(
-                f"{name} has {array.size} entries; give {nv} (one per degree of freedom) "
-                f"or {actuated} (one per actuated degree of freedom)"
-            )
+        self._refuse_other_sizes(name, array.size)
         return array
 
-    def _refuse_without_drives(self, name: str) -> None:
+    def _refuse_other_sizes(self, name: str, size: int) -> None:
+        nv, actuated = self._robot.nv, len(self._dofs)
+        if size not in (nv, actuated):
+            raise InvalidArgument(
+                f"{name} has {size} entries; give {nv} (one per degree of freedom) "
+                f"or {actuated} (one per actuated degree of freedom)"
+            )
+
+    def refuse_without_drives(self, name: str) -> None:
+        """Of a robot that would not follow a target."""
         if not self._robot.drives:
             raise InvalidArgument(
                 f"{name} is given, but {self._robot.name!r} has no drives that could follow it; give it some: "
