@@ -13,7 +13,7 @@ SANITIZED_SITE = $$($(SANITIZE)/venv/bin/python -c '$(SITE)')
 # Not those of threads that the interpreter leaves behind: the sanitizer takes the unwinding of their stacks for a mistake.
 SANITIZED_TESTS := tests/contract tests/test_extending.py $(addprefix tests/unit/test_,$(addsuffix .py,\
   bad_states bad_vectors bonds changed_states dynamics implicit_euler joint_types kernels looking_inside modal resolve \
-  simulator slots sweeps)) tests/physics/test_inside_step.py tests/physics/test_advance.py
+  rollout rollout_policies rollout_variations simulator slots sweeps)) tests/physics/test_inside_step.py tests/physics/test_advance.py
 
 .PHONY: demo paper test test-all check sanitize fuzz format stubs clean
 

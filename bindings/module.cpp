@@ -12,5 +12,6 @@ NB_MODULE(_core, m) {
   exposim::bind_resolve(m);
   exposim::bind_path(m);
   exposim::bind_simulator(m);
+  exposim::bind_policies(m);
   exposim::bind_rollout(m);
 }

@@ -1,6 +1,8 @@
 #include "exposim/robot/robot.hpp"
 
 #include <nanobind/eigen/dense.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -29,7 +31,8 @@ void bind_robot(nb::module_& m) {
 
   nb::class_<Robot>(m, "Robot")
       .def(nb::init<const std::string&, std::vector<ContactPoint>, std::vector<int>>(), nb::arg("serialized_model"),
-           nb::arg("points"), nb::arg("actuated"));
+           nb::arg("points"), nb::arg("actuated"))
+      .def("with_masses", &Robot::with_masses, nb::arg("masses"));
 }
 
 }  // namespace exposim

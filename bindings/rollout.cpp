@@ -170,7 +170,6 @@ class SharedRollout : public Shared<Rollout> {
 }  // namespace
 
 void bind_rollout(nb::module_& m) {
-  nb::class_<Policy>(m, "Policy");
   nb::class_<SharedRollout>(m, "Rollout")
       .def(nb::init<std::shared_ptr<World>, std::shared_ptr<Integrator>, double>(), nb::arg("world"),
            nb::arg("integrator"), nb::arg("dt"))

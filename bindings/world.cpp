@@ -173,6 +173,17 @@ void bind_world(nb::module_& m) {
       .def(nb::new_(&make_world), nb::arg("robot"), nb::arg("points"), nb::arg("surfaces"), nb::arg("bonds"),
            nb::arg("slots"), nb::arg("joints").none() = nb::none(), nb::arg("history") = 0,
            nb::arg("edges") = std::vector<Edge>())
+      .def(
+          "varied",
+          [](const World& self, const std::optional<std::shared_ptr<Robot>>& robot, const Laws& points,
+             const Laws& surfaces, const JointLaws* joints) {
+            if (points.size() > self.points().size() || surfaces.size() > self.surfaces().size()) {
+              throw std::invalid_argument("there are more laws than points or surfaces");
+            }
+            if (robot && !(*robot)->is_alike(self.robot())) throw std::invalid_argument("this is another robot");
+            return self.varied(robot ? *robot : self.shared_robot(), given(points), given(surfaces), joints);
+          },
+          nb::arg("robot").none(), nb::arg("points"), nb::arg("surfaces"), nb::arg("joints").none())
       .def_prop_ro("contacts",
                    [](const World& self) {
                      // No point: a slot for points of edges.

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from time import monotonic
 from types import TracebackType
 
+from exposim._progress import clock
 from exposim.cli.console import say
 from exposim.cli.simulate import progress_bar
-from exposim._progress import clock
 from paper.cell import Cell
 from paper.notebook import Progress
 

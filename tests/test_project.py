@@ -50,7 +50,7 @@ def test_the_version_is_stated_once():
 
 
 def test_the_public_names_are_few_and_documented():
-    assert len(xs.__all__) <= 60
+    assert len(xs.__all__) <= 64
     assert all(getattr(xs, name).__doc__ for name in xs.__all__)
 
 
@@ -172,6 +172,23 @@ def test_the_page_on_motors_runs_and_is_true(capsys):
     assert names["stiff"].joints["RR_calf_joint"].drive is None
     assert names["rough"].joints["FL_hip_joint"].static_friction == 0.3
     assert "stable at 5 ms" in capsys.readouterr().out
+
+
+def test_the_page_on_rollouts_runs_and_is_true(capsys):
+    names = run_blocks("rollouts.md")
+    assert not any(names[each].status.any() for each in ("out", "more", "ends", "damped", "walk", "fallen"))
+    assert names["bad"].status.tolist() == [0, 2, 0]
+    assert "the state is not finite" in capsys.readouterr().out
+
+
+def test_the_rollout_benchmark_runs_and_saves(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)  # where MuJoCo writes its log, if it is installed
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    arguments = ["--robots", "solo12", "--rows", "4", "--steps", "4", "--repeats", "1", "--save", "now.json"]
+    monkeypatch.setattr(sys, "argv", ["rollout.py", *arguments])
+    runpy.run_path(str(ROOT / "benchmarks" / "rollout.py"), run_name="__main__")
+    assert "two threads" in capsys.readouterr().out
+    assert json.loads(Path("now.json").read_text())["solo12"]["steps per CPU-second"] > 100.0
 
 
 def test_the_page_on_sensors_runs_and_is_true(capsys):

@@ -75,6 +75,28 @@ World::World(std::shared_ptr<const Robot> robot, std::vector<Point> points, std:
     bond_strands_.push_back({i, bonds_[i].rows == 1 ? Rows::kCoordinate : Rows::kLinear});
     if (bonds_[i].rows == 6) bond_strands_.push_back({i, Rows::kAngular});
   }
+  sort_joints();
+}
+
+std::shared_ptr<World> World::varied(std::shared_ptr<const Robot> robot,
+                                     const std::vector<std::shared_ptr<const Law>>& points,
+                                     const std::vector<std::shared_ptr<const Law>>& surfaces,
+                                     const JointLaws* joints) const {
+  auto world = std::make_shared<World>(*this);
+  world->robot_ = std::move(robot);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (points[i]) world->points_[i].law = points[i];
+  }
+  for (std::size_t k = 0; k < surfaces.size(); ++k) {
+    if (surfaces[k]) world->surfaces_[k].law = surfaces[k];
+  }
+  if (joints) world->joints_ = *joints;
+  world->sort_joints();
+  return world;
+}
+
+void World::sort_joints() {
+  for (std::vector<Index>* each : {&acting_, &reacting_, &rough_}) each->clear();
   joints_.dofs.resize(static_cast<std::size_t>(robot_->nv()));
   for (Index i = 0; i < robot_->nv(); ++i) {
     DofLaw& law = joints_.dofs[static_cast<std::size_t>(i)];

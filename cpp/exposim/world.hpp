@@ -61,6 +61,13 @@ class World {
   World(std::shared_ptr<const Robot> robot, std::vector<Point> points, std::vector<Ground> surfaces,
         std::vector<Bond> bonds, int slots, JointLaws joints, int history, std::vector<Edge> edges);
 
+  /// The same world with a robot that is alike, other laws of its points and of contacts with surfaces, none of them on
+  /// bodies, and of its joints.
+  /// @param points, surfaces one to each; null: as it is. @param joints null: as they are.
+  std::shared_ptr<World> varied(std::shared_ptr<const Robot> robot,
+                                const std::vector<std::shared_ptr<const Law>>& points,
+                                const std::vector<std::shared_ptr<const Law>>& surfaces, const JointLaws* joints) const;
+
   const Robot& robot() const { return *robot_; }
   const std::shared_ptr<const Robot>& shared_robot() const { return robot_; }
   const std::vector<Point>& points() const { return points_; }
@@ -179,6 +186,8 @@ class World {
   void minus(const State& to, const State& from, Eigen::VectorXd& dx) const;
 
  private:
+  /// Which degrees of freedom have which laws.
+  void sort_joints();
   const Law& bond_law(std::size_t strand) const;
   bool is_guest_of(int guest, int surface) const;
   bool unpack_contact(const double* entry, const State& state, std::size_t contact, Memory& memory) const;

@@ -73,9 +73,10 @@ if TYPE_CHECKING:
     from exposim import viewer as viewer
     from exposim.simulation.flight_dump import FlightDump
     from exposim.simulation.flight_recorder import FlightRecorder
+    from exposim.simulation.policies import MLP, LinearPolicy
     from exposim.simulation.recorder import Recorder
     from exposim.simulation.rollout import Rollout
-    from exposim.simulation.rollout_result import RolloutResult
+    from exposim.simulation.rollout_result import RolloutResult as RolloutResult
     from exposim.simulation.trajectory import Trajectory
     from exposim.sweeps import sweep as sweep
 
@@ -83,6 +84,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "KNOWN_ROBOTS",
+    "MLP",
     "AutoPoints",
     "Box",
     "Capsule",
@@ -105,6 +107,7 @@ __all__ = [
     "InvalidArgument",
     "Joint",
     "JointLimits",
+    "LinearPolicy",
     "Loop",
     "Material",
     "Mesh",
@@ -118,7 +121,6 @@ __all__ = [
     "Recorder",
     "Robot",
     "Rollout",
-    "RolloutResult",
     "RungeKutta4",
     "SemiImplicitEuler",
     "SetupWarning",
@@ -151,6 +153,8 @@ __all__ = [
 _PLACES = {
     "FlightDump": "simulation.flight_dump",
     "FlightRecorder": "simulation.flight_recorder",
+    "LinearPolicy": "simulation.policies",
+    "MLP": "simulation.policies",
     "Recorder": "simulation.recorder",
     "Rollout": "simulation.rollout",
     "RolloutResult": "simulation.rollout_result",

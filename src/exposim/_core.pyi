@@ -63,6 +63,8 @@ class ExternalWrench:
 class Robot:
     def __init__(self, serialized_model: str, points: Sequence[ContactPoint], actuated: Sequence[int]) -> None: ...
 
+    def with_masses(self, masses: Sequence[tuple[int, float]]) -> Robot: ...
+
 class Surface:
     def distance(self, p: Annotated[NDArray[numpy.float64], dict(shape=(3), order='C')]) -> float: ...
 
@@ -152,6 +154,8 @@ class JointLaws:
 
 class World:
     def __init__(self, robot: Robot, points: Sequence[Point], surfaces: Sequence[Ground], bonds: Sequence[Bond], slots: int, joints: JointLaws | None = None, history: int = 0, edges: Sequence[Edge] = []) -> None: ...
+
+    def varied(self, robot: Robot | None, points: Sequence[Law | None], surfaces: Sequence[Law | None], joints: JointLaws | None) -> World: ...
 
     @property
     def contacts(self) -> list[tuple[int | None, int]]: ...
@@ -491,6 +495,34 @@ class Simulator:
 
 class Policy:
     pass
+
+class LinearPolicy(Policy):
+    def __init__(self, gain: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], q: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], v: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], torques: bool, entries: Sequence[int], hold: int) -> None: ...
+
+class MLP(Policy):
+    def __init__(self, layers: Sequence[tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C')], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')]]], activation: MLP.Activation, observation: Sequence[MLP.Seen], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], offset: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], in_q: Sequence[int], in_v: Sequence[int], rest: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C')], command: int, torques: bool, entries: Sequence[int], hold: int) -> None: ...
+
+    class Activation(enum.Enum):
+        elu = 0
+
+        relu = 1
+
+        tanh = 2
+
+    class Seen(enum.Enum):
+        gravity = 0
+
+        linear_velocity = 1
+
+        angular_velocity = 2
+
+        joint_positions = 3
+
+        joint_velocities = 4
+
+        last_action = 5
+
+        command = 6
 
 class Rollout:
     def __init__(self, world: World, integrator: Integrator, dt: float) -> None: ...

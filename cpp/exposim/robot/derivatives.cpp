@@ -13,7 +13,8 @@ using Eigen::VectorXd;
 void update_acceleration_derivatives(RobotData& data, const VectorXd& q, const VectorXd& v) {
   RobotData::Pinocchio& pin = data.pinocchio();
   update_kinematics(data, q, v);
-  pinocchio::computeABADerivatives(pin.model, pin.data, ConstRef(q), ConstRef(v), ConstRef(pin.tau), pin.forces);
+  pinocchio::computeABADerivatives(data.robot().pinocchio().model, pin.data, ConstRef(q), ConstRef(v),
+                                   ConstRef(pin.tau), pin.forces);
   pin.M_inverse = pin.data.Minv.selfadjointView<Eigen::Upper>();  // only this triangle is filled
 }
 
@@ -24,9 +25,9 @@ const Eigen::MatrixXd& M_inverse(const RobotData& data) { return data.pinocchio(
 void point_derivatives(const RobotData& data, std::size_t joint, const Vector3d& p, const Vector3d& arm,
                        PointDerivatives& out) {
   const RobotData::Pinocchio& pin = data.pinocchio();
-  for (Eigen::Matrix3Xd* each : {&out.dp_dq, &out.ddp_dq, &out.J, &out.J_omega}) each->setZero(3, pin.model.nv);
+  for (Eigen::Matrix3Xd* each : {&out.dp_dq, &out.ddp_dq, &out.J, &out.J_omega}) each->setZero(3, data.robot().nv());
   const pinocchio::Motion& v = pin.data.ov[joint];  // at the world's origin, like the columns of J and dVdq
-  for_each_supporting_dof(pin.model, joint, [&](int i) {
+  for_each_supporting_dof(data.robot().pinocchio().model, joint, [&](int i) {
     const pinocchio::Motion J(pin.data.J.col(i));
     const pinocchio::Motion dv = pinocchio::Motion(pin.data.dVdq.col(i)) - v.cross(J);
     out.J_omega.col(i) = J.angular();

@@ -37,7 +37,8 @@ const VectorXd& acceleration(RobotData& data, const VectorXd& q, const VectorXd&
     add_torque(data, wrench.joint, wrench.torque);
   }
   pin.tau = along_dofs + pin.joint_forces;
-  return pinocchio::aba(pin.model, pin.data, ConstRef(q), ConstRef(v), ConstRef(pin.tau), pin.forces);
+  return pinocchio::aba(data.robot().pinocchio().model, pin.data, ConstRef(q), ConstRef(v), ConstRef(pin.tau),
+                        pin.forces);
 }
 
 }  // namespace exposim

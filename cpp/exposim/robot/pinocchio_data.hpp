@@ -12,13 +12,11 @@ using ConstRef = Eigen::Ref<const Eigen::VectorXd>;
 
 struct RobotData::Pinocchio {
   explicit Pinocchio(const pinocchio::Model& m)
-      : model(m),
-        data(m),
+      : data(m),
         forces(static_cast<std::size_t>(m.njoints), pinocchio::Force::Zero()),
         joint_forces(Eigen::VectorXd::Zero(m.nv)),
         tau(m.nv) {}
 
-  const pinocchio::Model& model;
   pinocchio::Data data;
   std::vector<pinocchio::Force> forces;  // on every body, in its joint's frame
   Eigen::VectorXd joint_forces;          // on every degree of freedom

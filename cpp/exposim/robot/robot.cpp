@@ -95,6 +95,7 @@ std::shared_ptr<const PinocchioModel> load_model(const std::string& serialized_m
 
 Robot::Robot(const std::string& serialized_model, std::vector<ContactPoint> points, std::vector<int> actuated)
     : pinocchio_(load_model(serialized_model, points)),
+      first_(pinocchio_),
       tree_(std::make_shared<const Tree>(*pinocchio_)),
       points_(std::move(points)),
       actuated_(std::move(actuated)),
@@ -112,6 +113,20 @@ Robot::Robot(const std::string& serialized_model, std::vector<ContactPoint> poin
       in_q_[static_cast<std::size_t>(model.idx_vs[joint])] = model.idx_qs[joint];
     }
   }
+}
+
+std::shared_ptr<Robot> Robot::with_masses(const std::vector<std::pair<std::size_t, double>>& masses) const {
+  const auto changed = std::make_shared<PinocchioModel>(*pinocchio_);
+  for (const auto& [joint, mass] : masses) {
+    pinocchio::Inertia& body = changed->model.inertias[joint];
+    if (mass == body.mass()) continue;
+    const Eigen::Matrix3d I = body.inertia().matrix() * (mass / body.mass());
+    body = pinocchio::Inertia(mass, body.lever(), I);
+  }
+  auto robot = std::make_shared<Robot>(*this);
+  robot->pinocchio_ = changed;
+  robot->tree_ = std::make_shared<const Tree>(*changed);
+  return robot;
 }
 
 void Robot::copy_joint(Eigen::Index dof, const Eigen::VectorXd& from, Eigen::VectorXd& to) const {

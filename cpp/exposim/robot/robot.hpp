@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace exposim {
@@ -25,6 +26,12 @@ class Robot {
   /// @throws std::invalid_argument if the text is not a serialized model.
   Robot(const std::string& serialized_model, std::vector<ContactPoint> points, std::vector<int> actuated);
 
+  /// The same with other masses of bodies, by joint [kg]: the inertia of each is scaled alike, its centre of mass
+  /// stays.
+  std::shared_ptr<Robot> with_masses(const std::vector<std::pair<std::size_t, double>>& masses) const;
+  /// Whether one was made of the other, or both of a third, so that only masses differ.
+  bool is_alike(const Robot& other) const { return first_ == other.first_; }
+
   int nq() const { return nq_; }
   int nv() const { return nv_; }
   /// Where a degree of freedom stands in q, if it is a joint's only one and q is linear in it; else −1.
@@ -44,6 +51,7 @@ class Robot {
 
  private:
   std::shared_ptr<const PinocchioModel> pinocchio_;
+  std::shared_ptr<const PinocchioModel> first_;  // that it was made of, before masses were changed
   std::shared_ptr<const Tree> tree_;
   std::vector<ContactPoint> points_;
   std::vector<int> actuated_;

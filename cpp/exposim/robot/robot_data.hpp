@@ -24,7 +24,7 @@ class RobotData {
   RobotData& operator=(RobotData&&) noexcept;
   ~RobotData();
 
-  /// Becomes that of another robot. @return whether this is another one only in name.
+  /// Becomes that of another robot. @return whether that one is alike, for which nothing need be made anew.
   bool adopt(const std::shared_ptr<const Robot>& robot);
 
   const Robot& robot() const { return *robot_; }
@@ -41,6 +41,7 @@ class RobotData {
 
  private:
   std::shared_ptr<const Robot> robot_;
+  std::shared_ptr<const Robot> made_for_;  // what follows, which may refer to it
   TreeData tree_;
   TreeFactor factor_;
   std::unique_ptr<Pinocchio> pinocchio_;

@@ -94,6 +94,10 @@ void RowRunner::prepare(const RolloutTask& task, Index row) {
 }
 
 BadInput RowRunner::read_input(const RolloutTask& task, Index row, Index step) {
+  if (task.policy) {  // which adds to what is given, not to what it added before
+    input_.tau.setZero();
+    input_.target = simulator_.world().joints().rest;
+  }
   if (!task.tau.read(row, step, input_.tau)) return BadInput::kTau;
   if (!task.target.read(row, step, input_.target)) return BadInput::kTarget;
   if (!task.target_velocity.read(row, step, input_.target_velocity)) return BadInput::kTargetVelocity;

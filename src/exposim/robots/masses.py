@@ -21,23 +21,26 @@ def masses_of(model: pin.Model) -> dict[str, float]:
     }
 
 
-def checked_masses(given: Any, model: pin.Model, robot_name: str) -> dict[int, float]:
-    """By joint [kg], from names or globs of links, of which later ones go before."""
+def checked_masses(
+    given: Any, model: pin.Model, robot_name: str, name: str = "mass", unit: str = "[kg]"
+) -> dict[int, float]:
+    """By joint [kg], from names or globs of links, of which later ones go before; or of factors of masses."""
     if not isinstance(given, Mapping) or not given:
-        raise InvalidArgument(f"mass is {given!r}; give a mapping from names or globs of links to masses [kg]")
+        what = f"masses {unit}" if unit else "factors"
+        raise InvalidArgument(f"{name} is {given!r}; give a mapping from names or globs of links to {what}")
     links = {frame.name: int(frame.parentJoint) for frame in model.frames if frame.type == pin.FrameType.BODY}
     masses = {}
     for pattern, value in given.items():
-        kilograms = _checks.number(f"mass[{pattern!r}]", value, "[kg]", above=0.0)
-        found = [name for name in links if isinstance(pattern, str) and (name == pattern or fnmatchcase(name, pattern))]
+        kilograms = _checks.number(f"{name}[{pattern!r}]", value, unit, above=0.0)
+        found = [link for link in links if isinstance(pattern, str) and (link == pattern or fnmatchcase(link, pattern))]
         if not found:
             near = did_you_mean(str(pattern), links) or f"; its links are {', '.join(links)}"
-            raise UnknownFrame(f"mass has {pattern!r}, which is no link of {robot_name!r}{near}")
-        for name in found:
-            if not (links[name] and model.inertias[links[name]].mass > 0.0):
-                why = "has no mass that could be changed" if links[name] else "is fixed to the world"
-                raise InvalidArgument(f"mass has {pattern!r}, but {name!r} {why}; leave it out")
-            masses[links[name]] = kilograms
+            raise UnknownFrame(f"{name} has {pattern!r}, which is no link of {robot_name!r}{near}")
+        for link in found:
+            if not (links[link] and model.inertias[links[link]].mass > 0.0):
+                why = "has no mass that could be changed" if links[link] else "is fixed to the world"
+                raise InvalidArgument(f"{name} has {pattern!r}, but {link!r} {why}; leave it out")
+            masses[links[link]] = kilograms
     return masses
 
 

@@ -24,7 +24,7 @@ ROUNDING = 1e-9
 # What stiffness= and damping= take: of all contacts with the ground, or by contact point.
 PerPoint = Scalar | Mapping[str, Scalar]
 
-_OF_MATERIAL = ("friction", "stiffness", "damping")
+OF_MATERIAL = ("friction", "stiffness", "damping")
 
 
 def changed(robot: Robot, ground: tuple[Surface, ...], changes: Mapping[str, Any]) -> tuple[Robot, tuple[Surface, ...]]:
@@ -32,14 +32,22 @@ def changed(robot: Robot, ground: tuple[Surface, ...], changes: Mapping[str, Any
     given = {name: value for name, value in changes.items() if value is not None}
     if not given:
         raise InvalidArgument(f"set was given nothing to change; give one of {', '.join(changes)}")
-    points = robot.contact_points
-    for name in _OF_MATERIAL:
-        if name in given:
-            points, ground = _with_material(points, ground, robot, name, given[name])
+    points, ground = with_materials(robot, ground, given)
     to_replace: dict[str, Any] = {name: given[name] for name in ("gravity", "mass") if name in given}
     if points != robot.contact_points:
         to_replace["contact_points"] = points
     return (robot.replace(**to_replace) if to_replace else robot), ground
+
+
+def with_materials(
+    robot: Robot, ground: tuple[Surface, ...], given: Mapping[str, Any]
+) -> tuple[tuple[ContactPoint, ...], tuple[Surface, ...]]:
+    """Contact points and ground after changes of friction, stiffness and damping."""
+    points = robot.contact_points
+    for name in OF_MATERIAL:
+        if name in given:
+            points, ground = _with_material(points, ground, robot, name, given[name])
+    return points, ground
 
 
 def _with_material(

@@ -15,6 +15,7 @@ from exposim import _checks, _core
 from exposim._checks import Array
 from exposim._progress import Line, clock
 from exposim.errors import ContactWarning, InvalidArgument, did_you_mean
+from exposim.simulation.policies import Policy
 from exposim.simulation.rollout_inputs import (
     Channel,
     RowInputs,
@@ -28,6 +29,7 @@ from exposim.simulation.rollout_inputs import (
 from exposim.simulation.rollout_result import RECORDS, About, RolloutResult, arrays_for
 from exposim.simulation.simulator import Simulator
 from exposim.simulation.state import State
+from exposim.simulation.variations import Variations, checked_rows, per_row
 
 MOST_THREADS = 1024
 
@@ -52,15 +54,17 @@ class Rollout:
     def __init__(self, simulator: Simulator | Sequence[Simulator], threads: int | None = None):
         simulators = _simulators_of(simulator)
         first = simulators[0]
-        self._threads = len(os.sched_getaffinity(0)) if threads is None else threads
-        self._threads = _checks.count("threads", self._threads, MOST_THREADS)
+        self._threads = _processors() if threads is None else _checks.count("threads", threads, MOST_THREADS)
         self._robot = first.robot
         self._layout = first._layout
         self._inputs = first._inputs
         self._slots = first._slots
         self._at_rest = np.zeros(self._robot.nv)
         self._about = About(self._robot, self._layout, first.integrator, first.dt, first._labels)
-        self._worlds = [] if len(simulators) == 1 else [each._world for each in simulators]
+        self._simulators = tuple(each.copy() for each in simulators)
+        self._variations: Variations | None = None
+        self._changes: list[dict[str, Any]] = []
+        self._worlds = [each._world for each in simulators] if len(simulators) > 1 else []
         self._waits = any(each._world.makes_wait for each in simulators)
         self._core = _core.Rollout(first._world, first.integrator._build(), first.dt)
         self._warned_of_overflow = False
@@ -127,6 +131,76 @@ class Rollout:
             _checks.vector(f"v[{bad}]", velocities[bad])
         return end
 
+    def vary(
+        self,
+        rows: Any,
+        *,
+        friction: Any = None,
+        stiffness: Any = None,
+        damping: Any = None,
+        mass: Mapping[str, Any] | None = None,
+        mass_factor: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Gives rows materials and masses of their own, from now on, beside those they were given before.
+
+        A row is then what a simulator of a robot and a ground with these values comes to. Every value is one for all
+        these rows, or an array of one to a row. Of a world without surfaces on bodies a row costs some tens of
+        microseconds, with masses some hundreds, as what depends on inertia by default, such as the stiffness of joint
+        limits, follows them; where bodies carry surfaces, as long as :meth:`exposim.Simulator.set`.
+
+        Args:
+            rows: Indices, a mask or a slice. The first call says how many rows there are: ``slice(64)``.
+            friction: Of all contacts with the ground, or by names or globs of contact points, as of
+                :meth:`exposim.Simulator.set`.
+            stiffness: Likewise [N/m]; a tuple of two is (normal, tangential).
+            damping: Likewise [N·s/m].
+            mass: By names or globs of links [kg], as of :meth:`exposim.Robot.replace`.
+            mass_factor: Likewise, as factors of the robot's own; ``mass`` goes before it.
+
+        Raises:
+            InvalidArgument: If nothing is given, or a value cannot be; nothing is changed.
+        """
+        if self._worlds and not self._changes:
+            raise InvalidArgument(
+                "the pool was made of a list of simulators, each of which says what its row is made of"
+            )
+        given = {
+            name: value
+            for name, value in (
+                ("friction", friction),
+                ("stiffness", stiffness),
+                ("damping", damping),
+                ("mass", mass),
+                ("mass_factor", mass_factor),
+            )
+            if value is not None
+        }
+        if not given:
+            raise InvalidArgument("vary was given nothing to change; give friction, stiffness, damping or masses")
+        indices, count = checked_rows(rows, self.rows)
+        columns = {name: per_row(name, value, len(indices)) for name, value in given.items()}
+        before = self._changes or [{}] * count
+        self._take(
+            [
+                (row, before[row] | {name: column[i] for name, column in columns.items()})
+                for i, row in enumerate(indices)
+            ],
+            count,
+        )
+
+    def _take(self, changes: list[tuple[int, dict[str, Any]]], count: int) -> None:
+        """Changes of rows, of so many, in the place of those that they had: all or none."""
+        variations = self._variations or Variations(self._simulators[0])
+        found: list[tuple[int, dict[str, Any], _core.World]] = []
+        for row, new in changes:
+            same = found and found[-1][1] == new
+            found.append((row, new, found[-1][2] if same else variations.world(new)))
+        self._variations = variations
+        self._changes = self._changes or [{} for _ in range(count)]
+        self._worlds = self._worlds or [self._simulators[0]._world] * count
+        for row, new, world in found:
+            self._changes[row], self._worlds[row] = new, world
+
     def __call__(
         self,
         states: State | Sequence[State] | ArrayLike,
@@ -137,6 +211,8 @@ class Rollout:
         *,
         steps: int,
         every: int = 1,
+        policy: Policy | None = None,
+        commands: ArrayLike | None = None,
         record: Sequence[str] = ("q", "v"),
         out: RolloutResult | Mapping[str, Any] | None = None,
         progress: bool | Callable[[float], object] = False,
@@ -160,8 +236,10 @@ class Rollout:
             steps: T, of every row.
             every: Steps from record to record, of which T is a multiple: T' = T / every, record k is after step
                 (k + 1) every.
-            record: What is recorded: ``q``, ``v``, ``t``, ``states``, ``forces``, ``active``, ``torques``, ``events``.
-                Without any, what a call needs does not grow with T.
+            policy: Feedback that is added to what is given: an :class:`exposim.LinearPolicy` or :class:`exposim.MLP`.
+            commands: That an MLP sees, held by each row, (n,) or (N, n).
+            record: What is recorded: ``q``, ``v``, ``t``, ``states``, ``forces``, ``active``, ``torques``,
+                ``actions`` (of the policy), ``events``. Without any, what a call needs does not grow with T.
             out: An earlier result of the same shape, or arrays by name, that are written into.
             progress: Whether to show how far it is; or a function of the share that is done, from 0 to 1.
 
@@ -192,8 +270,16 @@ class Rollout:
             of_dofs("target_velocities", target_velocities, self._inputs, given),
         )
         forces = of_wrenches(wrenches, self._robot, given)
+        orders = _checked_commands(commands, policy, given)
+        core_policy, actions = None, 0
+        if policy is not None:
+            core_policy, actions = policy._build(
+                self._robot, self._inputs, given, 0 if orders is None else orders.shape[1]
+            )
+        elif "actions" in names:
+            raise InvalidArgument("record has 'actions', but there is no policy whose they could be; leave it out")
         rows = given.number_of_rows()
-        arrays = arrays_for(names, rows, steps // every, self._layout, 0, out)
+        arrays = arrays_for(names, rows, steps // every, self._layout, actions, out)
         written = list(arrays.values()) if out is not None else []
         tau, target, velocity = (_channel(each, rows, steps, written) for each in channels)
         if x is not arrays["end"]:  # each row reads its own before it writes
@@ -208,8 +294,8 @@ class Rollout:
                 target,
                 velocity,
                 [(joint, place, spread(_apart(each, written), rows, steps)) for joint, place, each in forces],
-                None,
-                None,
+                core_policy,
+                None if orders is None else np.broadcast_to(orders, (rows, orders.shape[1])),
                 self._worlds,
                 self.threads,
                 arrays,
@@ -226,9 +312,24 @@ class Rollout:
             )
         return result._complete(divergences, tables if "events" in names else None)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self._simulators, self._threads, self._changes)
+
     def __repr__(self) -> str:
         rows = "" if self.rows is None else f", {self.rows} rows"
         return f"Rollout({self._robot.name!r}, dt={self.dt:g} s, {self.threads} threads{rows})"
+
+
+def _restore(simulators: tuple[Simulator, ...], threads: int, changes: list[dict[str, Any]]) -> Rollout:
+    pool = Rollout(simulators, threads)
+    if changes:
+        pool._take(list(enumerate(changes)), len(changes))
+    return pool
+
+
+def _processors() -> int:
+    """That this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 class _Shown:
@@ -293,6 +394,24 @@ def _checked_record(record: Any) -> tuple[str, ...]:
             near = did_you_mean(str(name), RECORDS)
             raise InvalidArgument(f"record has {name!r}{near}; there are {', '.join(RECORDS)}")
     return names
+
+
+def _checked_commands(commands: Any, policy: Policy | None, given: RowInputs) -> Array | None:
+    if policy is not None and not isinstance(policy, Policy):
+        raise InvalidArgument(f"policy is {policy!r}; give an exposim.LinearPolicy or an exposim.MLP")
+    sees = policy is not None and policy.takes_commands
+    if commands is None:
+        if sees:
+            raise InvalidArgument("the policy sees a command, but there is none; give commands=, (n,) or (rows, n)")
+        return None
+    if not sees:
+        raise InvalidArgument("commands is given, but no policy that sees them; leave it out")
+    array = numbers("commands", commands)
+    array = array[None] if array.ndim == 1 else array
+    if array.ndim != 2:
+        raise InvalidArgument(f"commands has shape {array.shape}; give (n,) or (rows, n)")
+    given.count("commands", len(array))
+    return _checks.finite("commands", array)
 
 
 def _channel(channel: Channel | None, rows: int, steps: int, written: list[Any]) -> Channel | None:

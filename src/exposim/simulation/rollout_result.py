@@ -65,13 +65,13 @@ class RolloutResult:
         self._bad, self._stopped_at = arrays["bad"], arrays["stopped_at"]
         self._about = about
         self._steps = steps
-        self._divergences: dict[int, _core.Divergence] = {}
+        self._divergences: dict[int, tuple[float, int, Array, Array, Array]] = {}
         self._tables: Sequence[Array] | None = None
 
     def _complete(
         self, divergences: Iterable[tuple[int, _core.Divergence]], tables: Sequence[Array] | None
     ) -> RolloutResult:
-        self._divergences = dict(divergences)
+        self._divergences = {row: (each.t, each.step, each.q, each.v, each.start) for row, each in divergences}
         self._tables = tables
         np.copyto(self.diverged_at, np.where(self.status == DIVERGED, self._stopped_at, -1))
         return self
@@ -95,7 +95,8 @@ class RolloutResult:
         row %= self.rows
         if self.status[row] == DIVERGED:
             about = self._about
-            return str(describe(self._divergences[row], about.robot, about.layout, about.integrator, about.dt))
+            found = _core.Divergence(*self._divergences[row])
+            return str(describe(found, about.robot, about.layout, about.integrator, about.dt))
         if self.status[row] == BAD_INPUT:
             what, step = _BAD[self._bad[row]], self._stopped_at[row]
             if what == _BAD[1]:

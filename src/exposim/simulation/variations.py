@@ -1,0 +1,129 @@
+"""Rows of a rollout with materials and masses of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from exposim import _core
+from exposim.contact.materials import Material
+from exposim.errors import InvalidArgument
+from exposim.robots.joint_laws import JointArrays, joint_arrays
+from exposim.robots.masses import checked_masses, set_masses
+from exposim.robots.robot import ContactPoint
+from exposim.simulation.changing import OF_MATERIAL, with_materials
+from exposim.simulation.world import material_of
+
+if TYPE_CHECKING:
+    from exposim.simulation.simulator import Simulator
+
+
+class Variations:
+    """Worlds that differ from a simulator's in materials and masses.
+
+    Where nothing but the ground and the robot's points take part, a world is copied with other laws; where bodies carry
+    surfaces, whose laws come of pairs of materials, it is made anew.
+
+    Args:
+        simulator: That rows are variations of.
+    """
+
+    def __init__(self, simulator: Simulator):
+        self._simulator = simulator.copy()
+        self._robot = simulator.robot
+        self._ground = simulator._ground
+        self._scheme = simulator.integrator._build()
+        self._weighed = self._robot._model.copy()
+
+    def world(self, changes: Mapping[str, Any]) -> _core.World:
+        """With these changes."""
+        of_material = {name: changes[name] for name in OF_MATERIAL if name in changes}
+        masses = self._masses(changes)
+        if not of_material and not masses:
+            return self._simulator._world
+        if self._simulator.carried:
+            return self._made_anew(of_material, masses)
+        points, ground = with_materials(self._robot, self._ground, of_material)
+        body = joints = None
+        if masses:
+            body = self._robot._core.with_masses(list(masses.items()))
+            joints = _core.JointLaws(**vars(self._joint_arrays(masses)))
+        return self._simulator._world.varied(
+            body,
+            [self._law_of_point(*both) for both in zip(points, self._robot.contact_points, strict=True)],
+            [self._law(*(each.material for each in both)) for both in zip(ground, self._ground, strict=True)],
+            joints,
+        )
+
+    def _law(self, material: Material | None, before: Material | None) -> _core.Law | None:
+        return None if material is None or material == before else material._law(self._scheme)
+
+    def _law_of_point(self, point: ContactPoint, before: ContactPoint) -> _core.Law | None:
+        if not point.bilateral:
+            return self._law(point.material, before.material)
+        return None if point == before else _core.Bilateral(material_of(point, None)._build())
+
+    def _masses(self, changes: Mapping[str, Any]) -> dict[int, float]:
+        """By joint [kg]."""
+        model, name = self._robot._model, self._robot.name
+        found: dict[int, float] = {}
+        if "mass_factor" in changes:
+            factors = checked_masses(changes["mass_factor"], model, name, "mass_factor", "")
+            found = {joint: factor * float(model.inertias[joint].mass) for joint, factor in factors.items()}
+        if "mass" in changes:
+            found |= checked_masses(changes["mass"], model, name)
+        return found
+
+    def _joint_arrays(self, masses: Mapping[int, float]) -> JointArrays:
+        """Of joints that move these masses: what depends on inertia follows them."""
+        robot = self._robot
+        set_masses(self._weighed, masses)
+        try:
+            return joint_arrays(self._weighed, robot._q0, robot.actuated_joints, robot._joint_settings)
+        finally:
+            for joint in masses:
+                self._weighed.inertias[joint] = robot._model.inertias[joint]
+
+    def _made_anew(self, of_material: Mapping[str, Any], masses: Mapping[int, float]) -> _core.World:
+        by_link = {
+            frame.name: masses[frame.parentJoint]
+            for frame in self._robot._model.frames
+            if frame.parentJoint in masses and frame.name in self._robot.masses
+        }
+        simulator = self._simulator.copy()
+        simulator.set(**of_material, mass=by_link or None)
+        return simulator._world
+
+
+def checked_rows(rows: Any, count: int | None) -> tuple[list[int], int]:
+    """Indices of rows, from a slice, a mask or indices; and how many rows there are."""
+    if count is None:  # said by the first call
+        given = rows.stop if isinstance(rows, slice) else np.asarray(rows)
+        if isinstance(given, np.ndarray):
+            given = given.size if given.dtype == bool else int(given.max(initial=-1)) + 1
+        if not given or given < 1:
+            raise InvalidArgument(f"rows is {rows!r}, which does not say how many there are; give slice(N) at first")
+        count = int(given)
+    try:
+        indices = np.atleast_1d(np.arange(count)[rows])
+    except (IndexError, TypeError, ValueError):
+        raise InvalidArgument(f"rows is {rows!r}; give indices of {count} rows, a mask, or a slice") from None
+    return indices.tolist(), count
+
+
+def per_row(name: str, value: Any, rows: int) -> list[Any]:
+    """A change of every row, of one for all, or one to a row; of mappings, of their values."""
+    if isinstance(value, Mapping):
+        columns = {key: per_row(f"{name}[{key!r}]", each, rows) for key, each in value.items()}
+        return [{key: column[i] for key, column in columns.items()} for i in range(rows)]
+    if isinstance(value, tuple) and len(value) == 2 and name.startswith(("stiffness", "damping")):  # normal, tangential
+        both = [per_row(name, each, rows) for each in value]
+        return list(zip(*both, strict=True))
+    array = np.asarray(value)
+    if array.ndim == 0:
+        return [value] * rows
+    if array.shape != (rows,):
+        raise InvalidArgument(f"{name} has shape {array.shape} for {rows} rows; give one for all, or ({rows},)")
+    return list(array.tolist())
