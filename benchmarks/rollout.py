@@ -3,14 +3,16 @@
     python benchmarks/rollout.py [--robots solo12 go2 g1] [--dt 5] [--rows 64] [--steps 20] [--repeats 7] [--seed 0]
         [--save now.json]
 
-The workload of benchmarks/workload.py, `--drives`: robots dropped from a few centimetres, drives sent to random targets
-that are held for 100 ms. Each simulator records states of its own motion; from each of these a row takes steps with its
-target held. MuJoCo (4) `discrete` has contacts of the same K and B (benchmarks/rival.py).
+The workload of benchmarks/workload.py: robots dropped from a few centimetres, joints sent to random targets that are
+held for 100 ms, by drives inside the step, or by torques that are held for 10 ms. Each simulator records states of its
+own motion; from each of these a row takes steps with its target held, or from each of eight times as many the steps for
+which its torques are. MuJoCo (4) `discrete` has contacts of the same K and B (benchmarks/rival.py).
 
 *steps/s*: per second of CPU time, one thread, q and v recorded, least time over interleaved repeats; *ratio*: the
 median of those within one repeat, ours over MuJoCo's. *Overhead*: CPU time of the rollout over that of setting each
-state and calling `step(n)` of the core, which is a loop in C++. *Small call*: wall time of 64 rows of 4 steps over the
-same loop. *Two threads*: wall time of one over that of two; of meaning on an idle machine alone: the load is printed.
+state and calling `step(n)` of the core, which is a loop in C++. *Small call*: wall time of rows of 4 steps over the
+same loop. *Two threads*: wall time of one over that of two, of meaning on an idle machine alone: the load is printed.
+*Their CPU*: time of two threads together over that of one, which is 1 where they are not in each other's way.
 """
 
 from __future__ import annotations
@@ -45,55 +47,61 @@ SMALL = 4  # steps of a small call
 class OurRows:
     """Rows of ours, by a rollout and by a loop of steps."""
 
-    def __init__(self, scene: Scene, dt: float, options: argparse.Namespace):
+    def __init__(self, scene: Scene, dt: float, rows: int, steps: int, seed: int):
         ours = Ours(scene.robot, xs.Expo(), dt, xs.Material(STIFFNESS, DAMPING, 0.8))
-        saved = chosen(scene.restless(ours, round(scene.period / dt), 5 * options.rows, options.seed)[0], options.rows)
+        saved = chosen(scene.restless(ours, round(scene.period / dt), max(200, rows), seed)[0], rows)
         self._core = ours.sim._core
-        self.steps = options.steps
+        self.steps = steps
         self.pools = {threads: xs.Rollout(ours.sim, threads=threads) for threads in (1, 2)}
         self._states = self.pools[1].pack([state for state, _, _ in saved])
-        self._targets = np.array([target for _, _, target in saved])[:, None]
-        self._whole = np.tile(scene.robot.q0, (options.rows, 1))
-        self._whole[:, 7:] = self._targets[:, 0]
+        self._held = [(tau, None if target is None else np.r_[scene.robot.q0[:7], target]) for _, tau, target in saved]
+        tau, target = (np.array([each[k] for each in self._held])[:, None] for k in (0, 1))
+        self._inputs = {"targets": target} if scene.drives else {"taus": tau}
         self._out: dict[int, xs.RolloutResult | None] = {}
 
     def rolled(self, threads: int = 1, steps: int | None = None) -> None:
         """By a rollout, into the same arrays each time."""
         steps = steps or self.steps
-        self._out[steps] = self.pools[threads](
-            self._states, targets=self._targets, steps=steps, out=self._out.get(steps)
-        )
+        self._out[steps] = self.pools[threads](self._states, **self._inputs, steps=steps, out=self._out.get(steps))
 
     def looped(self, steps: int | None = None) -> None:
         """By the core's own loop of steps."""
-        for state, target in zip(self._states, self._whole, strict=True):
+        for state, (tau, target) in zip(self._states, self._held, strict=True):
             self._core.set_state(state)
-            self._core.step(None, steps or self.steps, (), target)
+            self._core.step(tau, steps or self.steps, (), target)
 
 
 class TheirRows:
     """Rows of MuJoCo's."""
 
-    def __init__(self, scene: Scene, dt: float, options: argparse.Namespace):
+    def __init__(self, scene: Scene, dt: float, rows: int, steps: int, seed: int):
         rival = Mujoco(
             scene.robot, mujoco.mjtIntegrator.mjINT_DISCRETE, dt, xs.Material(STIFFNESS, DAMPING, 0.8), mapped=True
         )
-        saved = chosen(scene.restless(rival, round(scene.period / dt), 5 * options.rows, options.seed)[0], options.rows)
+        saved = chosen(scene.restless(rival, round(scene.period / dt), max(200, rows), seed)[0], rows)
         kind = mujoco.mjtState.mjSTATE_FULLPHYSICS
-        self._model, self._data, self._steps = rival.model, rival.data, options.steps
-        self._states = np.empty((options.rows, mujoco.mj_stateSize(rival.model, kind)))
-        self._warm = np.empty((options.rows, rival.model.nv))
-        self._control = np.empty((options.rows, options.steps, rival.model.nu))
+        self._model, self._data, self._steps = rival.model, rival.data, steps
+        self._spec = mujoco.mjtState.mjSTATE_CTRL if scene.drives else mujoco.mjtState.mjSTATE_QFRC_APPLIED
+        self._states = np.empty((rows, mujoco.mj_stateSize(rival.model, kind)))
+        self._warm = np.empty((rows, rival.model.nv))
+        self._control = np.empty((rows, steps, mujoco.mj_stateSize(rival.model, self._spec)))
         for i, each in enumerate(saved):
             rival.restore(each)
             mujoco.mj_getState(rival.model, rival.data, self._states[i], kind)
-            self._warm[i], self._control[i] = rival.data.qacc_warmstart, rival.data.ctrl
+            self._warm[i] = rival.data.qacc_warmstart
+            self._control[i] = rival.data.ctrl if scene.drives else rival.data.qfrc_applied
         self._pool = mujoco.rollout.Rollout(nthread=0)
 
     def rolled(self) -> None:
         """By its rollout, in the calling thread."""
         self._pool.rollout(
-            self._model, [self._data], self._states, self._control, nstep=self._steps, initial_warmstart=self._warm
+            self._model,
+            [self._data],
+            self._states,
+            self._control,
+            control_spec=int(self._spec),
+            nstep=self._steps,
+            initial_warmstart=self._warm,
         )
 
 
@@ -109,10 +117,12 @@ def seconds(act: Callable[[], object], clock: Callable[[], float]) -> float:
     return clock() - start
 
 
-def measure(name: str, options: argparse.Namespace) -> dict[str, float | None]:
+def measure(name: str, drives: bool, options: argparse.Namespace) -> dict[str, float | None]:
     """What was found of a robot."""
-    scene, dt = replace(RESTLESS[name], drives=True), 1e-3 * options.dt
-    ours, theirs = OurRows(scene, dt, options), TheirRows(scene, dt, options) if mujoco else None
+    scene, dt = replace(RESTLESS[name], drives=drives), 1e-3 * options.dt
+    rows, steps = (options.rows, options.steps) if drives else (8 * options.rows, round(scene.period / dt))
+    ours = OurRows(scene, dt, rows, steps, options.seed)
+    theirs = TheirRows(scene, dt, rows, steps, options.seed) if mujoco else None
     acts: dict[str, tuple[Callable[[], object], Callable[[], float]]] = {
         "ours": (ours.rolled, process_time),
         "loop": (ours.looped, process_time),
@@ -120,6 +130,7 @@ def measure(name: str, options: argparse.Namespace) -> dict[str, float | None]:
         "small loop": (lambda: ours.looped(SMALL), perf_counter),
         "one": (ours.rolled, perf_counter),
         "two": (lambda: ours.rolled(threads=2), perf_counter),
+        "CPU of two": (lambda: ours.rolled(threads=2), process_time),
     }
     if theirs:
         acts["theirs"] = (theirs.rolled, process_time)
@@ -129,14 +140,15 @@ def measure(name: str, options: argparse.Namespace) -> dict[str, float | None]:
     for i in range(options.repeats):
         for what, (act, clock) in acts.items():
             spent[what][i] = seconds(act, clock)
-    steps = options.rows * options.steps
+    taken = rows * steps
     return {
-        "steps per CPU-second": steps / float(spent["ours"].min()),
-        "MuJoCo's": steps / float(spent["theirs"].min()) if theirs else None,
+        "steps per CPU-second": taken / float(spent["ours"].min()),
+        "MuJoCo's": taken / float(spent["theirs"].min()) if theirs else None,
         "ratio": float(np.median(spent["theirs"] / spent["ours"])) if theirs else None,
         "overhead": float(np.median(spent["ours"] / spent["loop"])) - 1.0,
         "small call": float(np.median(spent["small"] / spent["small loop"])),
         "two threads": float(np.median(spent["one"] / spent["two"])),
+        "their CPU": float(np.median(spent["CPU of two"] / spent["ours"])),
     }
 
 
@@ -151,8 +163,12 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--save", type=Path, help="file for the numbers")
     options = parser.parse_args()
-    found = {name: measure(name, options) for name in options.robots}
-    table = Table("robot", *next(iter(found.values())), title=f"{options.rows} rows of {options.steps} steps")
+    found = {
+        f"{name}, {kind}": measure(name, kind == "drives", options)
+        for kind in ("drives", "torques")
+        for name in options.robots
+    }
+    table = Table("robot", *next(iter(found.values())), title="rollouts")
     for name, each in found.items():
         shown = [
             "–" if value is None else f"{value:+.1%}" if what == "overhead" else f"{value:.3g}"

@@ -187,8 +187,8 @@ def test_the_rollout_benchmark_runs_and_saves(tmp_path, monkeypatch, capsys):
     arguments = ["--robots", "solo12", "--rows", "4", "--steps", "4", "--repeats", "1", "--save", "now.json"]
     monkeypatch.setattr(sys, "argv", ["rollout.py", *arguments])
     runpy.run_path(str(ROOT / "benchmarks" / "rollout.py"), run_name="__main__")
-    assert "two threads" in capsys.readouterr().out
-    assert json.loads(Path("now.json").read_text())["solo12"]["steps per CPU-second"] > 100.0
+    assert "processors" in capsys.readouterr().out
+    assert json.loads(Path("now.json").read_text())["solo12, drives"]["steps per CPU-second"] > 100.0
 
 
 def test_the_page_on_sensors_runs_and_is_true(capsys):

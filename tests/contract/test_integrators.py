@@ -210,6 +210,17 @@ def test_a_step_does_not_allocate_after_the_first(integrator, damping, drive, al
     assert many == few
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts allocations through the dynamic linker")
+def test_a_rollout_does_not_allocate_in_its_steps_whatever_its_policy(allocation_counter):
+    script = Path(__file__).with_name("count_rollout_allocations.py")
+    environment = {"LD_PRELOAD": str(allocation_counter), "PATH": ""}
+    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, check=True)
+    for line in done.stdout.splitlines():
+        before, few, many = map(int, line.split())
+        assert before > 1000
+        assert many == few
+
+
 @pytest.fixture(scope="session")
 def allocation_counter(tmp_path_factory):
     library = tmp_path_factory.mktemp("counter") / "libcount.so"

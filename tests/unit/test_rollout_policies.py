@@ -163,8 +163,8 @@ def test_an_action_that_is_not_finite_marks_its_row():
     pool = xs.Rollout(sim)
     out = pool([states[0], pool.states(pool.reset())[0]], policy=policy, steps=3)
     assert out.status.tolist() == [2, 2]
-    assert "the policy's action for step" in out.reason(0)
-    assert "the policy's action for step 2" in out.reason(1)  # at first it is at the reference
+    assert "the policy's action for step 2" in out.reason(0)
+    assert "the policy's action for step 3" in out.reason(1)  # at first it is at the reference
 
 
 def test_policies_that_do_not_fit_are_refused():
