@@ -109,7 +109,7 @@ def joint_arrays(model: pin.Model, q0: Array, actuated: Sequence[str], settings:
     nv = model.nv
     own_effort, own_velocity = stated_bounds(model.effortLimit), stated_bounds(model.velocityLimit)
     kp, kd, delay = np.zeros(nv), np.zeros(nv), np.zeros(nv)
-    effort, velocity, strength = np.full(nv, np.inf), np.full(nv, np.inf), own_effort.copy()
+    effort, velocity = np.full(nv, np.inf), np.full(nv, np.inf)
     for name in actuated:
         dofs, drive = dofs_of(model, name), settings.drives.get(name)
         has_limits = settings.limits_effort_of(name)
@@ -121,40 +121,84 @@ def joint_arrays(model: pin.Model, q0: Array, actuated: Sequence[str], settings:
         if has_limits:
             velocity[dofs] = own_velocity[dofs]
         if drive.effort is not None:
-            effort[dofs] = strength[dofs] = drive.effort
+            effort[dofs] = drive.effort
         if drive.velocity is not None:
             velocity[dofs] = drive.velocity
+    by_inertia = LawsByInertia.of(model, actuated, settings)
     inertia = felt_inertia(model, q0)
-    static = np.array([each.static for each in settings.friction])
-    friction_stiffness = np.array(
-        [
-            static[i] / FRICTION_GIVES_WAY if each.stiffness is None else each.stiffness
-            for i, each in enumerate(settings.friction)
-        ]
-    )
     return JointArrays(
         kp=kp,
         kd=kd,
         effort=effort,
         velocity=velocity,
         delay=delay,
-        static_friction=static,
+        static_friction=np.array([each.static for each in settings.friction]),
         dynamic_friction=np.array([each.dynamic for each in settings.friction]),
-        friction_stiffness=friction_stiffness,
-        friction_damping=np.array(
-            [
-                2.0 * np.sqrt(friction_stiffness[i] * inertia[i]) if each.damping is None else each.damping
-                for i, each in enumerate(settings.friction)
-            ]
-        ),
-        limits=_limits(model, settings, inertia, strength),
+        friction_stiffness=by_inertia.friction_stiffness,
+        friction_damping=by_inertia.friction_damping(inertia),
+        limits=by_inertia.limits(inertia),
         rest=np.array(q0),
     )
 
 
-def felt_inertia(model: pin.Model, q0: Array) -> Array:
+@dataclass(frozen=True)
+class LawsByInertia:
+    """The laws that depend on what joints move, where nothing else is said.
+
+    Args:
+        ends: Index in q, index in v, lower, upper of every joint with an end; stiffness and damping, if they are said;
+            and the least stiffness otherwise.
+        friction_stiffness: Of every degree of freedom.
+        said_damping: Of its friction, if it is said.
+    """
+
+    ends: list[tuple[int, int, float, float, float | None, float | None, float]]
+    friction_stiffness: Array
+    said_damping: list[float | None]
+
+    @classmethod
+    def of(cls, model: pin.Model, actuated: Sequence[str], settings: JointSettings) -> LawsByInertia:
+        """Of a robot."""
+        strength = stated_bounds(model.effortLimit)
+        for name in actuated:
+            drive = settings.drives.get(name)
+            if drive is not None and drive.effort is not None:
+                strength[dofs_of(model, name)] = drive.effort
+        ends = []
+        for name in joint_names(model):
+            limits = settings.limits_of(name)
+            if limits is None:
+                continue
+            for in_q, in_v, lower, upper in position_limits(model, name):
+                motor = strength[in_v] if np.isfinite(strength[in_v]) else 0.0
+                least = float(motor / LIMIT_GIVES_WAY)
+                ends.append((in_q, in_v, lower, upper, limits.stiffness, limits.damping, least))
+        static = np.array([each.static for each in settings.friction])
+        stiffness = [
+            still / FRICTION_GIVES_WAY if each.stiffness is None else each.stiffness
+            for still, each in zip(static.tolist(), settings.friction, strict=True)
+        ]
+        return cls(ends, np.array(stiffness), [each.damping for each in settings.friction])
+
+    def friction_damping(self, inertia: Array) -> Array:
+        """While it holds, (nv,)."""
+        critical = 2.0 * np.sqrt(self.friction_stiffness * inertia)
+        return np.array([critical[i] if said is None else said for i, said in enumerate(self.said_damping)])
+
+    def limits(self, inertia: Array) -> list[tuple[int, int, float, float, float, float]]:
+        """As of :class:`JointArrays`."""
+        found = []
+        for in_q, in_v, lower, upper, said, said_damping, least in self.ends:
+            own = min(max(float(inertia[in_v]) * LIMIT_FREQUENCY**2, least), NO_LIMIT)
+            stiffness = own if said is None else said
+            damping = LIMIT_DAMPING * stiffness if said_damping is None else said_damping
+            found.append((in_q, in_v, lower, upper, float(stiffness), float(damping)))
+        return found
+
+
+def felt_inertia(model: pin.Model, q0: Array, data: pin.Data | None = None) -> Array:
     """What a torque in one joint alone has to move, all others free to follow: 1 / (M⁻¹)_jj at q0."""
-    M = pin.crba(model, model.createData(), q0)
+    M = pin.crba(model, model.createData() if data is None else data, q0)
     M = np.triu(M) + np.triu(M, 1).T
     diagonal: Array = np.diag(M).copy()
     scale = np.sqrt(diagonal)  # kilograms beside gram-metres: let the inverse be of numbers around one
@@ -166,23 +210,6 @@ def felt_inertia(model: pin.Model, q0: Array) -> Array:
     usable = (felt > 0.0) & (felt <= diagonal)
     diagonal[usable] = felt[usable]
     return diagonal
-
-
-def _limits(
-    model: pin.Model, settings: JointSettings, inertia: Array, strength: Array
-) -> list[tuple[int, int, float, float, float, float]]:
-    found = []
-    for name in joint_names(model):
-        limits = settings.limits_of(name)
-        if limits is None:
-            continue
-        for in_q, in_v, lower, upper in position_limits(model, name):
-            motor = strength[in_v] if np.isfinite(strength[in_v]) else 0.0
-            own = max(inertia[in_v] * LIMIT_FREQUENCY**2, motor / LIMIT_GIVES_WAY)
-            stiffness = min(own, NO_LIMIT) if limits.stiffness is None else limits.stiffness
-            damping = LIMIT_DAMPING * stiffness if limits.damping is None else limits.damping
-            found.append((in_q, in_v, lower, upper, float(stiffness), float(damping)))
-    return found
 
 
 def _alone_or_read_only(values: Array) -> float | Array:

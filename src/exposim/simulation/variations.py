@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exposim import _core
+from exposim import _checks, _core
 from exposim.contact.materials import Material
 from exposim.errors import InvalidArgument
-from exposim.robots.joint_laws import JointArrays, joint_arrays
+from exposim.robots.joint_laws import JointArrays, LawsByInertia, felt_inertia
 from exposim.robots.masses import checked_masses, set_masses
 from exposim.robots.robot import ContactPoint
 from exposim.simulation.changing import OF_MATERIAL, with_materials
@@ -36,6 +37,9 @@ class Variations:
         self._ground = simulator._ground
         self._scheme = simulator.integrator._build()
         self._weighed = self._robot._model.copy()
+        self._data = self._weighed.createData()
+        self._named: dict[str, list[tuple[int, float]]] = {}
+        self._by_inertia = LawsByInertia.of(self._weighed, self._robot.actuated_joints, self._robot._joint_settings)
 
     def world(self, changes: Mapping[str, Any]) -> _core.World:
         """With these changes."""
@@ -67,24 +71,38 @@ class Variations:
 
     def _masses(self, changes: Mapping[str, Any]) -> dict[int, float]:
         """By joint [kg]."""
-        model, name = self._robot._model, self._robot.name
         found: dict[int, float] = {}
-        if "mass_factor" in changes:
-            factors = checked_masses(changes["mass_factor"], model, name, "mass_factor", "")
-            found = {joint: factor * float(model.inertias[joint].mass) for joint, factor in factors.items()}
-        if "mass" in changes:
-            found |= checked_masses(changes["mass"], model, name)
+        for name, unit in (("mass_factor", ""), ("mass", "[kg]")):
+            values = changes.get(name, {})
+            if name in changes and not (isinstance(values, Mapping) and values):
+                checked_masses(values, self._weighed, self._robot.name, name, unit)  # says what is wrong
+            for pattern, value in values.items():
+                own = _checks.number(f"{name}[{pattern!r}]", value, unit, above=0.0)
+                for joint, mass in self._bodies(name, pattern, unit):
+                    found[joint] = own if unit else own * mass
         return found
+
+    def _bodies(self, name: str, pattern: str, unit: str) -> list[tuple[int, float]]:
+        """Joints whose bodies are meant by the name of a link or a glob, and how heavy these are [kg]."""
+        if pattern not in self._named:
+            joints = checked_masses({pattern: 1.0}, self._weighed, self._robot.name, name, unit)
+            self._named[pattern] = [(joint, float(self._robot._model.inertias[joint].mass)) for joint in joints]
+        return self._named[pattern]
 
     def _joint_arrays(self, masses: Mapping[int, float]) -> JointArrays:
         """Of joints that move these masses: what depends on inertia follows them."""
         robot = self._robot
         set_masses(self._weighed, masses)
         try:
-            return joint_arrays(self._weighed, robot._q0, robot.actuated_joints, robot._joint_settings)
+            inertia = felt_inertia(self._weighed, robot._q0, self._data)
         finally:
             for joint in masses:
                 self._weighed.inertias[joint] = robot._model.inertias[joint]
+        return dataclasses.replace(
+            robot._joint_arrays(),
+            friction_damping=self._by_inertia.friction_damping(inertia),
+            limits=self._by_inertia.limits(inertia),
+        )
 
     def _made_anew(self, of_material: Mapping[str, Any], masses: Mapping[int, float]) -> _core.World:
         by_link = {
