@@ -240,8 +240,8 @@ def test_arrays_that_are_given_are_written_into():
     assert np.array_equal(ends.end, twice.end)
     # And what is read of an array that is written to is what it was before.
     plans = pool(x, targets=targets, steps=6, record=("q",))
-    over = pool(x, targets=plans.q.copy(), steps=6, record=("q",)).q
-    assert np.array_equal(pool(x, targets=plans.q, steps=6, record=("q",), out=plans).q, over)
+    over = pool(x, targets=plans.q[:, ::-1].copy(), steps=6, record=("q",)).q
+    assert np.array_equal(pool(x, targets=plans.q[:, ::-1], steps=6, record=("q",), out=plans).q, over)
 
 
 def test_nothing_is_kept_of_steps_that_are_not_recorded():
