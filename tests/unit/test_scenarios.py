@@ -11,7 +11,7 @@ from test_trajectory import assert_same
 
 import exposim as xs
 from exposim import scenarios
-from exposim.scenarios import Run, Scenario, progress
+from exposim.scenarios import Run, Scenario
 from exposim.simulation.settings import RobotSettings
 
 
@@ -394,7 +394,7 @@ def test_a_line_of_progress_is_drawn_over_on_a_terminal_alone(terminal, monkeypa
 
     stream = Stream()
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr(progress, "REFRESH", 0.0)
+    monkeypatch.setattr("exposim._progress.REFRESH", 0.0)
     scenarios.get("drop").run(duration=0.01, progress=True)
     if not terminal:
         assert stream.getvalue() == ""  # it is over before a line is due
