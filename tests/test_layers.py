@@ -23,6 +23,7 @@ LAYERS = (
     ("sweeps",),
     ("plots",),
     ("viewer",),
+    ("envs",),
     ("cli",),
 )
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
