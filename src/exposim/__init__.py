@@ -67,6 +67,7 @@ from exposim.simulation.state import State
 if TYPE_CHECKING:
     from exposim import analysis as analysis
     from exposim import controllers, scenarios, sensors
+    from exposim import envs as envs
     from exposim import plots as plots
     from exposim import sweeps as sweeps
     from exposim import tasks as tasks
@@ -161,7 +162,7 @@ _PLACES = {
     "Trajectory": "simulation.trajectory",
     "sweep": "sweeps",
 }
-_ON_USE = (*_PLACES, "analysis", "controllers", "plots", "scenarios", "sensors", "sweeps", "tasks", "viewer")
+_ON_USE = (*_PLACES, "analysis", "controllers", "envs", "plots", "scenarios", "sensors", "sweeps", "tasks", "viewer")
 
 
 def __getattr__(name: str) -> Any:

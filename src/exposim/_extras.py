@@ -15,6 +15,7 @@ EXTRAS = {
     "av": ("av", "render"),
     "collada": ("pycollada", "view"),
     "embreex": ("embreex", "render"),
+    "gymnasium": ("gymnasium", "envs"),
     "matplotlib": ("matplotlib", "plot"),
     "meshcat": ("meshcat", "view"),
     "pandas": ("pandas", "plot"),

@@ -47,7 +47,7 @@ def test_the_import_loads_numpy_pinocchio_and_nothing_else():
 def test_the_import_leaves_for_later_what_a_simulator_does_not_need():
     told = python("import sys, exposim; print(*sys.modules)").stdout.split()
     parts = {name.split(".")[1] for name in told if name.startswith("exposim.")}
-    assert parts.isdisjoint({"analysis", "cli", "controllers", "plots", "scenarios", "sensors", "viewer"})
+    assert parts.isdisjoint({"analysis", "cli", "controllers", "envs", "plots", "scenarios", "sensors", "viewer"})
     later = {f"exposim.simulation.{name}" for name in ("recorder", "recording", "replaying", "trajectory")}
     assert later.isdisjoint(told)
     assert {"asyncio", "http", "multiprocessing", "unittest"}.isdisjoint(told)
@@ -80,6 +80,7 @@ print(xs.analysis.Summary.of(xs.scenarios.get("drop"), trajectory).stable)
         ("embreex", "render", "xs.viewer.render"),
         ("av", "render", "xs.viewer.video"),
         ("PIL", "render", "xs.viewer.video"),
+        ("gymnasium", "envs", "xs.envs"),
         ("proxsuite", "control", "xs.controllers.InverseDynamics(xs.load_robot('solo12'), [])"),
     ],
 )
@@ -123,7 +124,9 @@ def test_what_is_loaded_on_use_can_be_found():
         _ = xs.plot
 
 
-@pytest.mark.parametrize(("module", "function"), [("viewer", "serve"), ("viewer", "render"), ("plots", "forces")])
+@pytest.mark.parametrize(
+    ("module", "function"), [("viewer", "serve"), ("viewer", "render"), ("plots", "forces"), ("envs", "RobotEnv")]
+)
 def test_parts_are_found_without_an_import_of_their_own_and_list_their_functions_alone(module, function):
     listed = python(f"import exposim as xs; print(*dir(xs.{module}), callable(xs.{module}.{function}))").stdout.split()
     assert listed.pop() == "True"
