@@ -198,6 +198,46 @@ def test_the_page_on_sensors_runs_and_is_true(capsys):
     assert capsys.readouterr().out.splitlines()[3].startswith("3.0 (")
 
 
+def test_the_page_on_environments_runs_and_is_true():
+    names = run_blocks("envs.md")
+    assert names["obs"].shape == (45,)
+    assert names["obs"][6:9].tolist() == pytest.approx([0.8, 0.0, 0.0])
+    assert names["crouched"].shape == (8, 3 + 3 + 12 + 12 + 4)
+    assert names["picture"].shape == (120, 160, 3)
+    text = (ROOT / "docs" / "envs.md").read_text("utf-8")
+    for name, weight in xs.envs.registered.REWARD.items():
+        (line,) = (each for each in text.splitlines() if each.startswith("|") and f"`{name}`" in each.split("|")[1])
+        terms, weights = (part.split(", ") for part in line.split("|")[1:3])
+        assert float(weights[[each.strip() for each in terms].index(f"`{name}`")].replace("−", "-")) == weight
+
+
+def test_a_task_of_one_s_own_takes_less_than_40_lines():
+    example = ROOT / "examples" / "own_task.py"
+    assert len(example.read_text(encoding="utf-8").splitlines()) < 40
+    envs = runpy.run_path(str(example))["crouching"](3)
+    envs.reset(seed=0)
+    rewards = [envs.step(np.zeros((3, 12)))[1] for _ in range(50)]
+    assert np.sum(rewards) < 0.5  # standing is not crouching
+
+
+def test_the_benchmark_of_environments_runs_and_saves(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)  # where MuJoCo writes its log, if it is installed
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    monkeypatch.setattr(sys, "argv", ["envs.py", "--quick", "--save", "now.json"])
+    runpy.run_path(str(ROOT / "benchmarks" / "envs.py"), run_name="__main__")
+    assert "exposim, Go2" in capsys.readouterr().out
+    found = json.loads(Path("now.json").read_text())["results"]["exposim, Go2"]
+    assert 0.0 < found["seconds"] < 1.0
+
+
+def test_random_actions_for_a_while_break_nothing(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["soak.py", "--steps", "2000", "--robot", "solo12", "--terrain", "rough"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(ROOT / "tools" / "soak.py"), run_name="__main__")
+    assert ended.value.code == 0
+    assert ", 0 diverged" in capsys.readouterr().out
+
+
 def test_the_page_on_worlds_runs_and_is_true(capsys):
     names = run_blocks("worlds.md")
     assert np.abs(names["bowl"].q[:2]).max() < 0.2
