@@ -1,4 +1,4 @@
-"""Environment steps a second, ours beside MuJoCo's: python benchmarks/envs.py [--quick] [--save envs.json].
+"""Environment steps a second, ours beside MuJoCo's: python benchmarks/envs.py [--spread 0.2] [--save x.json].
 
 Go2 follows velocities, 64 environments with random actions, four steps of 5 ms for each of the policy: ours; the same
 task, line by line, with `mujoco.rollout` in place of the pool (`discrete`, contacts mapped to the same stiffness and
@@ -57,10 +57,10 @@ class Contestant:
             batch._pool = self._pool
         envs.reset(seed=0)
 
-    def run(self, steps: int) -> None:
-        """Take steps of all environments."""
+    def run(self, steps: int, spread: float) -> None:
+        """Take steps of all environments, with actions of at most that."""
         count, size = self._envs.action_space.shape
-        actions = self._rng.uniform(-1.0, 1.0, (steps, count, size)).astype(np.float32)
+        actions = spread * self._rng.uniform(-1.0, 1.0, (steps, count, size)).astype(np.float32)
         before, start = 0.0 if self._pool is None else self._pool.seconds, self._clock()
         for action in actions:
             _, _, terminated, truncated, _ = self._envs.step(action)
@@ -101,17 +101,18 @@ def contestants() -> dict[str, Contestant]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="two short rounds")
+    parser.add_argument("--spread", type=float, default=1.0, help="of the actions: 1 is all there is, 0 stands")
     parser.add_argument("--save", type=Path, help="a JSON file")
     options = parser.parse_args()
     rounds, steps = (2, 3) if options.quick else (15, 40)
     found = contestants()
     for each in found.values():
-        each.run(steps)  # once to warm up
+        each.run(steps, options.spread)  # once to warm up
         each.seconds.clear()
         each.bare.clear()
     for _ in range(rounds):
         for each in found.values():
-            each.run(steps)
+            each.run(steps, options.spread)
     results = {name: each.result for name, each in found.items()}
     first = results["exposim, Go2"]["per second"]
     print(f"{'':42}{'env steps/s':>12}{'of ours':>9}{'overhead':>10}{'ends':>7}")
