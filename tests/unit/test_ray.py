@@ -7,8 +7,10 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import exposim as xs
 from exposim.errors import InvalidArgument
 from exposim.tasks import OnRay, executor_for
 from paper.cell import Cell
@@ -130,6 +132,15 @@ def test_the_command_sweeps_on_a_ray_of_its_own_with_the_same_bits(tmp_path):
         assert told.returncode == 0, told.stderr
     assert len(all_bits(tmp_path / "ray")) == 4
     assert all_bits(tmp_path / "ray") == all_bits(tmp_path / "here")
+
+
+def test_rows_of_a_rollout_have_the_same_bits_on_ray(cluster):
+    sim = xs.Simulator(xs.load_robot("solo12"), xs.HalfSpace(), dt=5e-3)
+    states = xs.Rollout(sim).reset(v=0.3 * np.random.default_rng(1).standard_normal((6, sim.robot.nv)))
+    shared = xs.sweeps.rollout(sim, states, cluster, steps=40, rows_at_once=2)
+    whole = xs.Rollout(sim)(states, steps=40)
+    assert np.array_equal(shared.q, whole.q)
+    assert np.array_equal(shared.end, whole.end)
 
 
 def test_a_ray_that_could_not_be_kept_on_this_machine_is_not_started():

@@ -20,7 +20,7 @@ from exposim.contact.surfaces import Surface
 from exposim.errors import SimulationDiverged, UnknownFile, UnreadableFile
 from exposim.robots.robot import Robot
 from exposim.simulation.file_format import FLIGHT, check_array, read_header, versions, write
-from exposim.simulation.recorder import describe_loop
+from exposim.simulation.recorder import settings_of
 from exposim.simulation.records import Record
 from exposim.simulation.settings import RunSettings
 from exposim.simulation.simulator import Simulator
@@ -130,7 +130,7 @@ class FlightDump:
             "format": FLIGHT.format,
             "format_version": FLIGHT.version,
             **versions(),
-            "settings": describe_loop(sim),
+            "settings": settings_of(sim).describe(),
             "frames": frames,
             "diverged": Diverged(found.t, found.step, described.joints, str(described)).describe(),
         }

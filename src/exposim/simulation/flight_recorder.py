@@ -18,7 +18,7 @@ from exposim._writing import make_parents
 from exposim.errors import ExposimError, InvalidArgument, UnwritableFile
 from exposim.simulation.advancing import Pace
 from exposim.simulation.flight_dump import MOST_KEPT, Call, FlightDump
-from exposim.simulation.recorder import describe_loop
+from exposim.simulation.recorder import settings_of
 from exposim.simulation.simulator import Simulator
 from exposim.simulation.state import State
 
@@ -68,7 +68,7 @@ class FlightRecorder:
         self._files = _checks.count("files", files)
         if sim._flight is not None:
             raise InvalidArgument("sim has a flight recorder already; stop that one before, or take it")
-        describe_loop(sim)  # refuses at once what no file can hold
+        settings_of(sim).describe()  # refuses at once what no file can hold
         self._sim = sim
         self._calls: deque[tuple[Any, ...]] = deque(maxlen=self.steps + STRIDE)
         self.dumps: list[Path] = []

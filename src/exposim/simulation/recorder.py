@@ -92,7 +92,7 @@ class Recorder:
         sim = self._sim
         robot, ground, _ = self._described or (None, None, None)
         if self._described is None or robot is not sim.robot or ground is not sim._ground:
-            self._described = sim.robot, sim._ground, describe_loop(sim)  # files are read for it
+            self._described = sim.robot, sim._ground, settings_of(sim).describe()  # files are read for it
         self._parts.append(_Part(sim, self._described[2]))
 
 
@@ -147,8 +147,8 @@ class _Part:
         return Given(tau, taken.target, taken.target_velocity, wrenches)
 
 
-def describe_loop(sim: Simulator) -> dict[str, Any]:
-    """Settings of a simulator; refuses what no file can hold."""
+def settings_of(sim: Simulator) -> RunSettings:
+    """Of a simulator: all that it takes to make it again; describing them refuses what no file can hold."""
     return RunSettings(
         scenario=ScenarioSettings(sim.robot.name, "recorded from a loop", None, is_loop=True),
         robot=RobotSettings.of(sim.robot),
@@ -163,4 +163,4 @@ def describe_loop(sim: Simulator) -> dict[str, Any]:
         collisions=sim.collisions,
         edges=sim._edges,
         slots=sim._slots,
-    ).describe()
+    )
