@@ -11,6 +11,7 @@ from typing import Any
 
 import typer
 
+from exposim._progress import QUIET, clock
 from exposim.cli import options
 from exposim.cli.console import Status, complain, out, say
 from exposim.cli.folders import default_folder, make_folder, occupied
@@ -22,7 +23,6 @@ from exposim.cli.simulate import REFRESH, progress_bar
 from exposim.cli.sweep_table import sweep_table
 from exposim.cli.tables import natural_width
 from exposim.errors import InvalidArgument
-from exposim.scenarios.progress import QUIET, clock
 from exposim.simulation.integrators import Expo
 from exposim.sweeps import SETTINGS, Cell, Grid, Results, array_script, part_of
 from exposim.sweeps.results import LOST, TABLE
