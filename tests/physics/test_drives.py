@@ -339,3 +339,30 @@ def test_contacts_are_followed_as_closely_with_drives_as_many_micro_steps_follow
             distances.append(xs.analysis.distance(robot, closely.state, default.state))
     assert len(distances) > 40
     assert np.median(distances) < 0.008  # it was 0.011 to 0.020
+
+
+@pytest.mark.parametrize("seed", range(20, 22))
+@pytest.mark.parametrize(
+    ("name", "kp", "kd", "dt", "most"), [("solo12", 3.0, 0.035, 5e-3, 0.015), ("go2", 25.0, 0.5, 1e-2, 0.045)]
+)
+def test_what_lands_and_slips_under_drives_goes_where_explicit_euler_goes(name, kp, kd, dt, most, seed):
+    """Drives are taken out of the inertia, followed explicitly, and put back."""
+    robot = xs.load_robot(name).replace(drives=xs.Drive(kp, kd, velocity=np.inf))
+    ground = xs.HalfSpace(xs.Material(friction=0.8))
+    sim, truth = (xs.Simulator(robot, ground, *scheme) for scheme in ((xs.Expo(), dt), (xs.ExplicitEuler(), 1e-5)))
+    rng = np.random.default_rng(seed)
+    q = robot.q0
+    q[2] += 0.03
+    sim.reset(q, 0.1 * rng.standard_normal(robot.nv))
+    errors = []
+    for i in range(80):
+        if i % 10 == 0:
+            target = np.r_[robot.q0[:7], robot.q0[7:] + rng.uniform(-0.25, 0.25, 12)]
+        start = sim.state
+        sim.step(target=target)
+        if sim.info.resolved:
+            truth.state = start
+            truth.step(target=target, n=round(dt / 1e-5))
+            errors.append(xs.analysis.distance(robot, truth.state, sim.state))
+    assert len(errors) > 30
+    assert np.median(errors) < most
