@@ -17,7 +17,7 @@ LAYERS = (
     ("kernels", "terrain"),
     ("robots",),
     ("simulation",),
-    ("controllers", "sensors"),
+    ("controllers", "mpc", "sensors"),
     ("scenarios",),
     ("analysis",),
     ("sweeps",),

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from exposim import analysis as analysis
     from exposim import controllers, scenarios, sensors
     from exposim import envs as envs
+    from exposim import mpc as mpc
     from exposim import plots as plots
     from exposim import sweeps as sweeps
     from exposim import tasks as tasks
@@ -162,7 +163,19 @@ _PLACES = {
     "Trajectory": "simulation.trajectory",
     "sweep": "sweeps",
 }
-_ON_USE = (*_PLACES, "analysis", "controllers", "envs", "plots", "scenarios", "sensors", "sweeps", "tasks", "viewer")
+_ON_USE = (
+    *_PLACES,
+    "analysis",
+    "controllers",
+    "envs",
+    "mpc",
+    "plots",
+    "scenarios",
+    "sensors",
+    "sweeps",
+    "tasks",
+    "viewer",
+)
 
 
 def __getattr__(name: str) -> Any:
