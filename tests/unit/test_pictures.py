@@ -224,3 +224,16 @@ def test_a_picture_that_cannot_be_is_refused(motion, table):
     ):
         with pytest.raises(xs.InvalidArgument, match=told):
             make()
+
+
+def test_a_line_of_one_s_own_is_seen_where_it_is_until_it_is_removed(table):
+    taken = Renderer(xs.Simulator(table, xs.HalfSpace()), *SIZE, camera=FRONT)
+    before = taken.image()
+    taken.draw("plan", [(0.3, 0.0, 0.0), (0.3, 0.0, 0.5)], colour=(1.0, 0.0, 1.0))
+    rows, columns = np.nonzero(np.any(taken.image() != before, axis=2))
+    assert abs(np.median(columns) - (79.5 + 0.3 / 0.0089)) < 2.0
+    assert np.ptp(rows) > 0.4 / 0.0089
+    with pytest.raises(xs.InvalidArgument, match="points has shape"):
+        taken.draw("plan", [0.0, 1.0, 2.0])
+    taken.draw("plan", None)
+    assert_array_equal(taken.image(), before)

@@ -131,3 +131,34 @@ def test_a_notebook_shows_the_page(table):
 def test_what_is_no_simulator_is_refused(table):
     with pytest.raises(xs.InvalidArgument, match=r"sim is a Robot; give an exposim\.Simulator"):
         Live(table)
+
+
+def test_lines_of_one_s_own_are_drawn_replaced_and_removed(table):
+    with Live(dropped(table), port=0) as live:
+        live.draw("plan", [(0, 0, 0), (1, 0, 0), (1, 1, 0)])
+        live.draw("goal", [(0, 0, 0), (0, 0, 1)], colour=(0, 1, 0))
+        lines = live._page._lines
+        assert_allclose(lines["plan"].points, [[(0, 0, 0), (1, 0, 0)], [(1, 0, 0), (1, 1, 0)]])
+        live.draw("plan", [(0, 0, 1), (1, 0, 1)])
+        assert_allclose(lines["plan"].points, [[(0, 0, 1), (1, 0, 1)]])
+        live.draw("plan", None)
+        live.draw("plan", None)
+        assert set(lines) == {"goal"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("plan", [(0, 0, 0)]), r"shape \(1, 3\); give \(n, 3\) with two or more"),
+        (("plan", [(0, 0), (1, 1)]), r"shape \(2, 2\)"),
+        (("plan", [(0, 0, 0), (0, 0, np.nan)]), "finite; entry 1, 2"),
+        (("", [(0, 0, 0), (1, 0, 0)]), "name is ''"),
+        (("../robot", [(0, 0, 0), (1, 0, 0)]), "letters"),
+        (("plan", [(0, 0, 0), (1, 0, 0)], (255, 0, 0)), "from 0 to 1"),
+    ],
+)
+def test_lines_that_are_none_are_refused(table, arguments, said):
+    with Live(dropped(table), port=0) as live:
+        with pytest.raises(xs.InvalidArgument, match=said):
+            live.draw(*arguments)
+        assert not live._page._lines

@@ -25,6 +25,7 @@ from exposim.simulation.state import State
 from exposim.simulation.trajectory import Trajectory, as_trajectory
 from exposim.viewer import scene as looks
 from exposim.viewer.flashes import SWELLING, Flashes, lit
+from exposim.viewer.lines import THICKNESS, Line
 from exposim.viewer.playback import Playback
 from exposim.viewer.scene import Scene
 from exposim.viewer.viser_ground import ViserGround
@@ -78,6 +79,7 @@ class LiveViewer:
         self._stopped = threading.Event()
         self._points: list[viser.IcosphereHandle] = []
         self._arrows: list[viser.ArrowsHandle] = []
+        self._lines: dict[str, viser.LineSegmentsHandle] = {}
         self._follow: viser.GuiCheckboxHandle | None = None
         self._flashes: Flashes | None = None  # of the motion that is played
         self.playback: Playback | None = None
@@ -208,6 +210,21 @@ class LiveViewer:
                     arrow.points = np.array([[position[i], position[i] + arrows[i]]], dtype=np.float32)
                     # Viser takes the colours of arrows as linear ones.
                     arrow.colors = np.round(255 * colours[i] ** 2.2).astype(np.uint8)
+
+    def draw_line(self, name: str, line: Line | None) -> None:
+        """Shows a line of one's own in place of the one of that name, or removes it."""
+        with self._lock, self._server.atomic():
+            before = self._lines.pop(name, None)
+            if line is None:
+                if before is not None:
+                    before.remove()
+                return
+            self._lines[name] = self._server.scene.add_line_segments(
+                f"{WORLD}/lines/{name}",
+                line.segments.astype(np.float32),
+                _bytes(np.array(line.colour)),
+                thickness=THICKNESS * self._scene.size,
+            )
 
     def add_following(self) -> None:
         """Adds a box to the page by which it keeps what is drawn in view, smoothly; ticked."""

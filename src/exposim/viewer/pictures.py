@@ -9,7 +9,7 @@ from os import PathLike
 import numpy as np
 import pinocchio as pin
 import trimesh
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from exposim import _checks
 from exposim._checks import Array
@@ -22,6 +22,7 @@ from exposim.viewer import scene as looks
 from exposim.viewer.camera import FIELD_OF_VIEW, Camera
 from exposim.viewer.flashes import FLASHING, Flashes
 from exposim.viewer.lighting import Stage
+from exposim.viewer.lines import PLANNED, THICKNESS, Line, checked_line
 from exposim.viewer.rays import Floats, Part, Solid, tubes
 from exposim.viewer.robot_meshes import coloured
 from exposim.viewer.scene import Scene
@@ -83,6 +84,7 @@ class Renderer:
         if camera is not None and not isinstance(camera, Camera):
             raise InvalidArgument(f"camera is {camera!r}; give an exposim.viewer.Camera(position, target)")
         self._camera, self._forces = camera, _checks.flag("forces", forces)
+        self._lines: dict[str, Line] = {}
         self._sim: Simulator | None = None
         if isinstance(shown, Simulator):
             if robot is not None or ground is not None:
@@ -107,6 +109,19 @@ class Renderer:
         self._view = self._scene.view(terrain)
         self._draw_world()
 
+    def draw(self, name: str, points: ArrayLike | None, colour: ArrayLike = PLANNED) -> None:
+        """Puts a line through points into the pictures from now on, in place of what had this name before.
+
+        Args:
+            name: Of the line.
+            points: In the world [m], (n, 3); ``None`` removes the line.
+            colour: Red, green, blue from 0 to 1.
+        """
+        line = checked_line(name, points, colour)
+        self._lines.pop(name, None)
+        if line is not None:
+            self._lines[name] = line
+
     def image(self, t: float | None = None) -> Image:
         """A picture: rows from the top, red, green, blue from 0 to 255, (height, width, 3).
 
@@ -118,9 +133,11 @@ class Renderer:
         if self._places.place != self._drawn_at:
             self._draw_world()
         camera = self._camera if self._camera is not None else self._following(instant.focus)
+        radius = 0.5 * THICKNESS * self._scene.size
+        lines = [tubes(line.segments, radius, line.colour) for line in self._lines.values()]
         stage = Stage(
             solids=(Solid(self._draw_robot(instant.q)), self._world),
-            shining=(Solid(self._draw_arrows(instant) if self._forces else []), self._edges),
+            shining=(Solid((self._draw_arrows(instant) if self._forces else []) + lines), self._edges),
             planes=self._scene.ground.planes,
             tile=self._scene.tile,
             focus=instant.focus,

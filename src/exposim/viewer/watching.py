@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from types import TracebackType
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from exposim import _checks
 from exposim._checks import Array
@@ -18,6 +18,7 @@ from exposim.errors import InvalidArgument
 from exposim.simulation.observing import Taken
 from exposim.simulation.simulator import Simulator
 from exposim.viewer.flashes import left_of_flash
+from exposim.viewer.lines import PLANNED, checked_line
 from exposim.viewer.live import LiveViewer
 from exposim.viewer.terrain_places import world_of
 
@@ -84,6 +85,16 @@ class Live:
         """Shows the simulator as it is now, at once; what it does is shown without."""
         self._look()
         self._draw()
+
+    def draw(self, name: str, points: ArrayLike | None, colour: ArrayLike = PLANNED) -> None:
+        """Draws a line through points, such as a plan, in place of what had this name before.
+
+        Args:
+            name: Of the line.
+            points: In the world [m], (n, 3); ``None`` removes the line.
+            colour: Red, green, blue from 0 to 1.
+        """
+        self._page.draw_line(name, checked_line(name, points, colour))
 
     def wait(self) -> None:
         """Keeps the page after a loop has ended; returns on an interrupt from the keyboard, or when it is stopped."""
