@@ -71,6 +71,7 @@ class GoTo:
         self.goal, self.speed = np.array(goal), speed
 
     def __call__(self, tried: xs.mpc.Samples) -> np.ndarray:
+        """Of every plan and record, (N, T')."""
         q, v, values = tried.q, tried.v, tried.values
         away = self.goal - q[..., :2]
         distance = np.linalg.norm(away, axis=2, keepdims=True)
@@ -169,13 +170,13 @@ def run(
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("task", choices=["stand", "walk"])
-    parser.add_argument("--seconds", type=float, default=6.0, help="how long [s]")
+    parser.add_argument("task", nargs="?", choices=["stand", "walk"], default="stand")
+    parser.add_argument("--seconds", type=float, default=3.0, help="how long [s]")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--live", action="store_true", help="watch it in the browser")
     given = parser.parse_args()
     sim, mpc = simulator(), planner(GoTo((1.0, 0.0) if given.task == "walk" else (0.0, 0.0)), given.seed)
-    pushes = [(1.0, 1.0, 0.0), (2.5, 1.0, np.pi / 2.0), (4.0, 1.5, np.pi)] if given.task == "stand" else []
+    pushes = [(0.5, 1.0, 0.0), (1.5, 1.25, np.pi / 2.0), (2.5, 1.5, np.pi)] if given.task == "stand" else []
     live = xs.viewer.Live(sim, open_browser=True) if given.live else None
     done = run(sim, mpc, given.seconds, pushes, live=live)
     x, y, height = sim.q[:3]

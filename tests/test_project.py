@@ -1,7 +1,9 @@
 """Examples run, and what is generated is up to date."""
 
 import importlib.metadata
+import inspect
 import json
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -179,6 +181,16 @@ def test_the_page_on_rollouts_runs_and_is_true(capsys):
     assert not any(names[each].status.any() for each in ("out", "more", "ends", "damped", "walk", "fallen"))
     assert names["bad"].status.tolist() == [0, 2, 0]
     assert "the state is not finite" in capsys.readouterr().out
+
+
+def test_the_page_on_sampling_mpc_runs_and_its_options_are_those_of_the_solver():
+    names = run_blocks("sampling_mpc.md")
+    assert abs(names["sim"].q[2] - 0.2) < 0.02
+    assert names["picture"].shape == (120, 160, 3)
+    text = (ROOT / "docs" / "sampling_mpc.md").read_text("utf-8").split("| option |", 1)[1].split("\n\n", 1)[0]
+    listed = {name for line in text.splitlines() for name in re.findall(r"`(\w+)`", (line + "||").split("|")[1])}
+    options = set(inspect.signature(xs.mpc.SamplingMPC).parameters) - {"pool", "start", "record"}
+    assert listed == options
 
 
 def test_the_rollout_benchmark_runs_and_saves(tmp_path, monkeypatch, capsys):

@@ -1,5 +1,8 @@
 """Plans by sampling: what is best, what is drawn, what is refused."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -202,3 +205,22 @@ def test_costs_and_targets_of_another_shape_are_refused_and_the_plan_stays():
         mpc.plan(begin(0.5))
     with pytest.raises(xs.InvalidArgument, match=r"give an exposim\.State"):
         mpc.plan(np.zeros(3))
+
+
+def test_a_go2_that_plans_stands_up_to_a_push_that_topples_one_that_holds_its_posture():
+    example = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "sampling_mpc.py"))
+    push = [(0.1, 1.25, np.pi / 2.0)]
+    held = example["run"](example["simulator"](), None, 1.0, push)
+    planned = example["run"](example["simulator"](), example["planner"](example["GoTo"]()), 1.0, push)
+    assert held.fell
+    assert not planned.fell
+    assert example["upright"](planned.q[-1]) > 0.95
+    assert len(planned.plans) == 20
+
+
+def test_a_go2_that_plans_sets_out_for_its_goal():
+    example = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "sampling_mpc.py"))
+    sim = example["simulator"]()
+    done = example["run"](sim, example["planner"](example["GoTo"]((1.0, 0.0))), 1.0, late=True)
+    assert not done.fell
+    assert sim.q[0] > 0.1
