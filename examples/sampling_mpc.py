@@ -27,8 +27,8 @@ def go2(mass: float = 1.0) -> xs.Robot:
 class Trot:
     """Targets of the drives for (forward, sideways [m/s], turning [rad/s], lift [m], 12 changes of joints [rad]).
 
-    Diagonal legs lift their feet in turn, by `lift`, and reach so far that the body goes at that speed; at a lift of zero
-    all feet stay where they are. Joints follow feet to first order, by the Jacobian of each leg at q0.
+    Diagonal legs lift their feet in turn, by `lift`, and reach so far that the body goes at that speed; at a lift of
+    zero all feet stay where they are. Joints follow feet to first order, by the Jacobian of each leg at q0.
     """
 
     size = 16
@@ -95,7 +95,8 @@ def planner(cost: GoTo, seed: int = 0, threads: int | None = 2, samples: int = 6
     proposals[1:, 3] = 0.06
     proposals[2:, :2] = [(0.6, 0.0), (-0.6, 0.0), (0.0, 0.6), (0.0, -0.6)]
     return xs.mpc.SamplingMPC(
-        xs.Rollout(xs.Simulator(robot, xs.HalfSpace(), dt=0.01), threads),
+        # Of first order, as plans need no more: 2.6 times as fast on these motions, and 4 mm apart after 0.4 s.
+        xs.Rollout(xs.Simulator(robot, xs.HalfSpace(), xs.Expo(order=1), dt=0.01), threads),
         cost,
         horizon=40,
         samples=samples,
