@@ -366,3 +366,20 @@ def test_what_lands_and_slips_under_drives_goes_where_explicit_euler_goes(name, 
             errors.append(xs.analysis.distance(robot, truth.state, sim.state))
     assert len(errors) > 30
     assert np.median(errors) < most
+
+
+@pytest.mark.parametrize(("kp", "kd", "dt"), [(400.0, 10.0, 5e-3), (2000.0, 50.0, 2e-3)])
+def test_motors_that_go_from_one_bound_to_the_other_within_a_step_do_not_overshoot(kp, kd, dt):
+    """They used to be taken to be at one of them all the way, whichever came last: off by tens of rad/s in a step."""
+    robot, ground = xs.load_robot("go2").replace(drives=xs.Drive(kp, kd)), xs.HalfSpace()
+    sim, truth = (xs.Simulator(robot, ground, *scheme) for scheme in ((xs.Expo(), dt), (xs.RungeKutta4(), 1e-5)))
+    effort = np.array([joint.effort for joint in robot.joints.values()])
+    rng = np.random.default_rng(1)
+    for k in range(36):
+        if k % 4 == 0:
+            target = robot.q0[7:] + 0.2 * rng.standard_normal(12)
+        truth.state = sim.state
+        truth.step(target=target, n=round(dt / 1e-5))
+        sim.step(target=target)
+        assert np.abs(sim.v - truth.v).max() < 8.0
+        assert np.all(np.abs(sim.torques) <= 1.3 * effort)

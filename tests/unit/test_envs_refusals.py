@@ -138,3 +138,13 @@ def test_seeds_are_one_or_as_many_as_rows():
     envs = gymnasium.make_vec("exposim/Solo12-v0", num_envs=2)
     with pytest.raises(xs.InvalidArgument, match="3 entries"):
         envs.reset(seed=[1, 2, 3])
+
+
+@pytest.mark.parametrize("seed", [-1, True, [7, -1], [1.9, 2], ["1", 2], [True, 2]])
+def test_seeds_that_are_none_are_refused_before_any_row_is_seeded(seed):
+    envs = gymnasium.make_vec("exposim/Solo12-v0", num_envs=2)
+    envs.reset(seed=[1, 2])
+    before = [generator.bit_generator.state for generator in envs.unwrapped.generators]
+    with pytest.raises(xs.InvalidArgument, match="seed"):
+        envs.reset(seed=seed)
+    assert [generator.bit_generator.state for generator in envs.unwrapped.generators] == before

@@ -113,3 +113,19 @@ def test_rows_that_are_not_varied_are_as_before():
     varied, before = pool(x, targets=targets, steps=STEPS).q, plain(x, targets=targets, steps=STEPS).q
     assert np.array_equal(varied[[0, 2]], before[[0, 2]])
     assert not np.allclose(varied[1], before[1])
+
+
+def test_what_is_given_by_names_stays_beside_other_names_given_later():
+    sim = driven("solo12")
+    both, later = xs.Rollout(sim), xs.Rollout(sim)
+    both.vary(slice(2), mass={"FL_UPPER_LEG": 0.3, "FR_UPPER_LEG": 0.4})
+    for mass in ({"FL_UPPER_LEG": 0.3}, {"FR_UPPER_LEG": 0.4}):
+        later.vary(slice(2), mass=mass)
+    ends = [pool(pool.reset(), steps=10, record=()).end for pool in (both, later)]
+    assert np.array_equal(*ends)
+
+
+@pytest.mark.parametrize("rows", [None, "a", ["a"], {1}, slice("a"), np.zeros((2, 2), int), slice(4, 2)])
+def test_rows_that_are_none_are_refused(rows):
+    with pytest.raises(xs.InvalidArgument, match="rows is"):
+        xs.Rollout(driven("solo12")).vary(rows, friction=0.5)

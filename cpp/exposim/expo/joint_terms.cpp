@@ -190,9 +190,11 @@ bool JointTerms::settle_motor(Track& track, double v_next, bool may_release) con
     const Linear asked = servo(track);
     torque = asked.constant - asked.K * 0.25 * h_ * (track.v + v) - asked.D * v;
   }
-  const Pull wanted = torque > motor.cap(v) + slack     ? Pull::kTop
-                      : torque < -motor.cap(-v) - slack ? Pull::kBottom
-                                                        : Pull::kServo;
+  Pull wanted = torque > motor.cap(v) + slack     ? Pull::kTop
+                : torque < -motor.cap(-v) - slack ? Pull::kBottom
+                                                  : Pull::kServo;
+  // From one bound to the other it goes within the step: on either of them all the way it would overshoot.
+  if (track.pull != Pull::kServo && wanted != track.pull) wanted = Pull::kServo;
   if (wanted != track.pull) {
     // Back and forth between a bound and the servo it may go without end: then the bound is near enough.
     const bool undecided = wanted == Pull::kServo && (torque > 0.0) == (track.pull == Pull::kTop);

@@ -178,11 +178,16 @@ class RobotVectorEnv(OfRows, VectorEnv[Floats, Floats, NDArray[Any]]):
     def _seeds(self, seed: Any) -> list[int | None]:
         if seed is None:
             return [None] * self.num_envs
-        if isinstance(seed, (int, np.integer)):
+        if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool):
+            if seed < 0:
+                raise InvalidArgument(f"seed is {seed}; give a whole number from 0 on")
             return [int(seed) + row for row in range(self.num_envs)]
         seeds = _checks.several("seed", seed, "a whole number, or one for every row")
         if len(seeds) != self.num_envs:
             raise InvalidArgument(f"seed has {len(seeds)} entries; give one for each of {self.num_envs} rows")
+        for row, each in enumerate(seeds):
+            if each is not None and (isinstance(each, bool) or not isinstance(each, (int, np.integer)) or each < 0):
+                raise InvalidArgument(f"seed[{row}] is {each!r}; give a whole number from 0 on, or None")
         return [None if each is None else int(each) for each in seeds]
 
 

@@ -29,7 +29,7 @@ from exposim.simulation.rollout_inputs import (
 from exposim.simulation.rollout_result import RECORDS, About, RolloutResult, arrays_for
 from exposim.simulation.simulator import Simulator
 from exposim.simulation.state import State
-from exposim.simulation.variations import Variations, checked_rows, per_row
+from exposim.simulation.variations import Variations, checked_rows, joined, per_row
 
 MOST_THREADS = 1024
 
@@ -143,6 +143,9 @@ class Rollout:
     ) -> None:
         """Gives rows materials and masses of their own, from now on, beside those they were given before.
 
+        Of what is given by names, other names stay as they were; one value for all takes the place of all, and the
+        other way round.
+
         A row is then what a simulator of a robot and a ground with these values comes to. Every value is one for all
         these rows, or an array of one to a row. Of a world without surfaces on bodies a row costs some tens of
         microseconds, with masses some hundreds, as what depends on inertia by default, such as the stiffness of joint
@@ -182,7 +185,7 @@ class Rollout:
         before = self._changes or [{}] * count
         self._take(
             [
-                (row, before[row] | {name: column[i] for name, column in columns.items()})
+                (row, joined(before[row], {name: column[i] for name, column in columns.items()}))
                 for i, row in enumerate(indices)
             ],
             count,
@@ -295,7 +298,7 @@ class Rollout:
                 velocity,
                 [(joint, place, spread(_apart(each, written), rows, steps)) for joint, place, each in forces],
                 core_policy,
-                None if orders is None else np.broadcast_to(orders, (rows, orders.shape[1])),
+                None if orders is None else np.broadcast_to(_apart(orders, written), (rows, orders.shape[1])),
                 self._worlds,
                 self.threads,
                 arrays,

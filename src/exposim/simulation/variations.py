@@ -117,18 +117,35 @@ class Variations:
 
 def checked_rows(rows: Any, count: int | None) -> tuple[list[int], int]:
     """Indices of rows, from a slice, a mask or indices; and how many rows there are."""
-    if count is None:  # said by the first call
-        given = rows.stop if isinstance(rows, slice) else np.asarray(rows)
-        if isinstance(given, np.ndarray):
-            given = given.size if given.dtype == bool else int(given.max(initial=-1)) + 1
-        if not given or given < 1:
-            raise InvalidArgument(f"rows is {rows!r}, which does not say how many there are; give slice(N) at first")
-        count = int(given)
+    many = "" if count is None else f"{count} "
+    refusal = InvalidArgument(f"rows is {rows!r}; give indices of {many}rows, a mask, or a slice")
     try:
+        if count is None:  # said by the first call
+            given = rows.stop if isinstance(rows, slice) else np.asarray(rows)
+            if isinstance(given, np.ndarray):
+                given = given.size if given.dtype == bool else int(given.max(initial=-1)) + 1
+            if not given or given < 1:
+                raise InvalidArgument(
+                    f"rows is {rows!r}, which does not say how many there are; give slice(N) at first"
+                )
+            count = int(given)
         indices = np.atleast_1d(np.arange(count)[rows])
     except (IndexError, TypeError, ValueError):
-        raise InvalidArgument(f"rows is {rows!r}; give indices of {count} rows, a mask, or a slice") from None
+        raise refusal from None
+    if indices.ndim != 1 or indices.size == 0:
+        raise refusal
     return indices.tolist(), count
+
+
+def joined(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Changes of a row, and later ones: of those by names, names that are not given again stay."""
+    result = dict(before)
+    for name, value in new.items():
+        known = before.get(name)
+        if isinstance(value, Mapping) and isinstance(known, Mapping):
+            value = {key: each for key, each in known.items() if key not in value} | dict(value)
+        result[name] = value
+    return result
 
 
 def per_row(name: str, value: Any, rows: int) -> list[Any]:
