@@ -1,0 +1,134 @@
+"""What is learned: Go2 stands up to pushes, and Go2 walks; how they are trained and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import exposim as xs
+from exposim.envs.task import OBSERVED
+
+Policy = Callable[[np.ndarray], np.ndarray]  # observations (n, observed) to actions (n, 12)
+
+EPISODE = 300  # periods of 20 ms: 6 s
+EPISODES = 64  # of an evaluation
+UNSEEN = 1_000_000  # from where the seeds of evaluations count; those of training are smaller
+
+
+def forwards(rows: xs.envs.Rows) -> np.ndarray:
+    """Share of the speed asked for that there is, at most one."""
+    return np.clip(rows.linear_velocity[:, 0] / np.maximum(rows.command[:, 0], 0.1), -1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A task for learning.
+
+    Args:
+        trained: Forward velocities that are asked for in training, intervals [m/s].
+        evaluated: And in evaluations, where training never asks for them.
+        options: Of :class:`exposim.envs.VelocityVectorEnv`.
+        steps: Environment steps of a training.
+    """
+
+    trained: tuple[tuple[float, float], ...]
+    evaluated: tuple[tuple[float, float], ...]
+    options: dict[str, Any]
+    steps: int
+
+
+TASKS = {
+    "push": Learned(
+        trained=((0.0, 0.0),),
+        evaluated=((0.0, 0.0),),
+        options=dict(
+            reward={
+                "alive": 1.0,
+                "track_linear": 0.5,
+                "tilt": -1.0,
+                "rolling": -0.02,
+                "torques": -1e-4,
+                "action_rate": -0.01,
+                "fall": -5.0,
+            },
+            randomise=xs.envs.Randomise(push=(0.5, 1.5), push_every=(1.5, 2.5), posture=0.1, speed=0.2),
+        ),
+        steps=500_000,
+    ),
+    "walk": Learned(
+        trained=((0.3, 0.5), (0.7, 1.0)),
+        evaluated=((0.5, 0.7),),
+        options=dict(
+            reward={
+                "forwards": (1.0, forwards),
+                "track_linear": 1.5,
+                "track_angular": 0.5,
+                "alive": 0.5,
+                "vertical": -1.0,
+                "rolling": -0.03,
+                "tilt": -1.0,
+                "torques": -1e-4,
+                "action_rate": -0.01,
+                "air_time": 0.5,
+                "fall": -3.0,
+            },
+            randomise=xs.envs.Randomise(posture=0.05, speed=0.1),
+            sensing=None,
+            action_scale=0.3,
+        ),
+        steps=1_500_000,
+    ),
+}
+
+
+def make(task: str, count: int, **more: Any) -> xs.envs.RobotVectorEnv:
+    """As many robots of a task; they see the velocity of their base too, behind all else."""
+    options = {"observe": (*OBSERVED, "linear_velocity"), "max_episode_steps": EPISODE, **TASKS[task].options, **more}
+    return xs.envs.VelocityVectorEnv("go2", num_envs=count, **options)
+
+
+def commands(intervals: tuple[tuple[float, float], ...], seed: int) -> Callable[[int], np.ndarray]:
+    """Draws forward velocities [m/s] evenly from intervals; no sideways, no turning: a function of n, (n, 3)."""
+    generator = np.random.default_rng(seed)
+
+    def draw(count: int) -> np.ndarray:
+        low, high = np.array(intervals)[generator.integers(len(intervals), size=count)].T
+        return np.column_stack([generator.uniform(low, high), np.zeros((count, 2))])
+
+    return draw
+
+
+def nothing(observed: np.ndarray) -> np.ndarray:
+    """The policy that holds the standing posture."""
+    return np.zeros((len(observed), 12), dtype=np.float32)
+
+
+def evaluate(task: str, policy: Policy, count: int = EPISODES, **more: Any) -> dict[str, float]:
+    """Of one episode for each of `count` robots, with commands and seeds that training does not know.
+
+    Returns: ``return``, mean over the episodes; ``falls``, the share that fell; ``error``, how far the velocity of the
+    base over ground is from the command, mean until they end [m/s]; ``speed``, forwards [m/s].
+    """
+    envs = make(task, count, **more)
+    asked = commands(TASKS[task].evaluated, UNSEEN)(count)
+    observed, _ = envs.reset(seed=UNSEEN, options={"command": asked})
+    going, fell = np.ones(count, dtype=bool), np.zeros(count, dtype=bool)
+    returns, error, speed, periods = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count)
+    while going.any():
+        observed, reward, terminated, truncated, _ = envs.step(policy(observed))
+        velocity = observed[:, -3:-1]
+        returns += reward * going
+        error += np.linalg.norm(velocity - asked[:, :2], axis=1) * going
+        speed += velocity[:, 0] * going
+        periods += going
+        fell |= going & terminated
+        going &= ~(terminated | truncated)
+    return {
+        "return": float(returns.mean()),
+        "falls": float(fell.mean()),
+        "error": float((error / periods).mean()),
+        "speed": float((speed / periods).mean()),
+    }

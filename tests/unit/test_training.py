@@ -1,0 +1,96 @@
+"""The training example: its adapter to stable-baselines3, what is learned, and policies in rollouts."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import exposim as xs
+
+pytest.importorskip("stable_baselines3", reason="of the extra train, which tests do not need")
+EXAMPLE = Path(__file__).parents[2] / "examples" / "training"
+
+
+@pytest.fixture
+def example(monkeypatch):
+    """The modules of the example, by name."""
+    monkeypatch.syspath_prepend(EXAMPLE)
+    before = set(sys.modules)
+    import adapter  # noqa: PLC0415
+    import tasks  # noqa: PLC0415
+
+    yield {"adapter": adapter, "tasks": tasks}
+    for name in {"adapter", "tasks", "train", "export"} & (set(sys.modules) - before):
+        del sys.modules[name]
+
+
+def few(**options):
+    given = {"num_envs": 3, "max_episode_steps": 4, "autoreset_mode": "DISABLED", "sensing": None, **options}
+    return xs.envs.VelocityVectorEnv("go2", threads=1, **given)
+
+
+def test_rows_that_end_for_want_of_time_say_so_and_begin_anew_in_the_same_step(example):
+    stepper, twin = example["adapter"].Stepper(few(), seed=5), few()
+    first, _ = twin.reset(seed=5)
+    assert_array_equal(stepper.reset(), first)
+    action = np.full((3, 12), 0.1, dtype=np.float32)
+    for period in range(1, 5):
+        seen, reward, done, infos = stepper.step(action)
+        last, expected, *_ = twin.step(action)
+        assert_allclose(reward, expected, rtol=1e-6)
+        assert done.all() == done.any() == (period == 4)
+    for row, info in enumerate(infos):
+        assert info["TimeLimit.truncated"] is True
+        assert_array_equal(info["terminal_observation"], last[row])
+    anew, _ = twin.reset(options={"reset_mask": np.ones(3, dtype=bool)})
+    assert_array_equal(seen, anew)
+    assert not np.array_equal(seen, last)
+
+
+def test_rows_that_fall_are_not_truncated_and_leave_the_others_alone(example):
+    def tall(rows):
+        return np.arange(len(rows.q)) == (1 if rows.time[0] > 0.03 else 9)
+
+    stepper = example["adapter"].Stepper(few(terminate=tall, max_episode_steps=2), seed=0)
+    stepper.reset()
+    stepper.step(np.zeros((3, 12)))
+    *_, done, infos = stepper.step(np.zeros((3, 12)))
+    assert done.all()
+    assert [info["TimeLimit.truncated"] for info in infos] == [True, False, True]  # it fell as time was up
+    stepper = example["adapter"].Stepper(few(terminate=tall), seed=0)
+    stepper.reset()
+    stepper.step(np.zeros((3, 12)))
+    *_, done, infos = stepper.step(np.zeros((3, 12)))
+    assert done.tolist() == [False, True, False]
+    assert [set(info) for info in infos] == [set(), {"terminal_observation", "TimeLimit.truncated"}, set()]
+
+
+def test_environments_that_begin_anew_by_themselves_are_refused(example):
+    with pytest.raises(xs.InvalidArgument, match="DISABLED"):
+        example["adapter"].Stepper(few(autoreset_mode="NEXT_STEP"))
+
+
+def test_training_never_asks_for_what_is_evaluated(example):
+    tasks = example["tasks"]
+    walk = tasks.TASKS["walk"]
+    stepper = example["adapter"].Stepper(few(max_episode_steps=1), tasks.commands(walk.trained, 0), seed=0)
+    seen = [stepper.reset()] + [stepper.step(np.zeros((3, 12)))[0] for _ in range(40)]
+    asked = np.concatenate(seen)[:, 6]  # behind gravity and angular velocity
+    (low, high), = walk.evaluated
+    assert not ((asked > low) & (asked < high)).any()
+    assert (asked < low).any() and (asked > high).any()
+    unseen = tasks.commands(walk.evaluated, 1)(50)[:, 0]
+    assert low <= unseen.min() and unseen.max() <= high
+
+
+def test_an_evaluation_counts_falls_and_is_the_same_twice(example):
+    tasks = example["tasks"]
+    pushed = dict(randomise=xs.envs.Randomise(push=(2.0, 2.0), push_every=(0.2, 0.4)), max_episode_steps=80, threads=1)
+    once, again = (tasks.evaluate("push", tasks.nothing, 4, **pushed) for _ in range(2))
+    assert once == again
+    assert once["falls"] == 1.0
+    calm = tasks.evaluate("push", tasks.nothing, 4, **{**pushed, "randomise": None})
+    assert calm["falls"] == 0.0 and calm["error"] < 0.05 < once["error"]
