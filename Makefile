@@ -15,10 +15,14 @@ SANITIZED_TESTS := tests/contract tests/test_extending.py $(addprefix tests/unit
   bad_states bad_vectors bonds changed_states dynamics implicit_euler joint_types kernels looking_inside modal resolve \
   rollout rollout_policies rollout_variations simulator slots sweeps)) tests/physics/test_inside_step.py tests/physics/test_advance.py
 
-.PHONY: demo paper test test-all check sanitize fuzz format stubs clean
+.PHONY: demo train-demo paper test test-all check sanitize fuzz format stubs clean
 
 demo: $(VENV)/.built-all  ## Solo12 trots: a summary, plots, and a replay to open in a browser
 	$(RUN)exposim run solo-trot --output results/solo-trot --overwrite
+
+train-demo: $(VENV)/.built-train  ## Go2 learns to stand up to pushes, in less than five minutes: a table before and after, and a plot
+	$(RUN)python examples/training/train.py --task push --output results/training
+	$(RUN)python examples/training/figure.py results/training --plot results/training/curves.png
 
 paper: $(VENV)/.built-all  ## Every figure and table of the paper, and its claims held against them
 	$(RUN)python -m paper

@@ -19,6 +19,7 @@ from tasks import TASKS, Policy, commands, evaluate, make, nothing
 ROBOTS = 128
 PERIODS = 24  # of each robot between two updates
 SETTINGS: dict[str, Any] = dict(
+    learning_rate=lambda left: 1e-3 * max(left, 0.1),  # by the share of the steps that is left
     n_steps=PERIODS,
     batch_size=768,
     n_epochs=5,
@@ -64,7 +65,10 @@ class Curve(BaseCallback):
         lasting = np.mean([each["l"] for each in ended]) if ended else 0.0
         self.points.append(point)
         save(self.model, self._path, self.points)
-        print(f"{point['steps']:9,} steps {point['seconds']:5.0f} s  {told(point)}  in training {lasting:.0f} periods", flush=True)
+        print(
+            f"{point['steps']:9,} steps {point['seconds']:5.0f} s  {told(point)}  in training {lasting:.0f} periods",
+            flush=True,
+        )
         self._begun += time.perf_counter() - before
 
 
@@ -83,7 +87,6 @@ def told(found: dict[str, float]) -> str:
 
 def save(model: PPO, path: Path, points: list[dict[str, float]]) -> None:
     """The model, and its curve beside it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     model.save(path.with_suffix(".zip"))
     path.with_suffix(".json").write_text(json.dumps(points), encoding="utf-8")
 
@@ -97,12 +100,11 @@ def train(
     envs = make(task, robots, autoreset_mode="DISABLED", threads=threads)
     stepper = VecMonitor(Stepper(envs, commands(TASKS[task].trained, seed), seed=1000 * seed))
     points: list[dict[str, float]] = []
-    settings = {**SETTINGS, "learning_rate": lambda left: 1e-3 * max(left, 0.1), **settings}
     if resume:
-        model = PPO.load(path.with_suffix(".zip"), stepper)
+        model = PPO.load(path.with_suffix(".zip"), stepper, device="cpu", **settings)
         points = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     else:
-        model = PPO("MlpPolicy", stepper, seed=seed, device="cpu", **settings)
+        model = PPO("MlpPolicy", stepper, seed=seed, device="cpu", **{**SETTINGS, **settings})
     curve = Curve(task, max(1, steps // evaluations), path, points)
     more = steps - model.num_timesteps
     if more > 0:
@@ -123,6 +125,8 @@ def main() -> None:
     given = parser.parse_args()
     path = given.output / f"{given.task}-{given.seed}"
     before = evaluate(given.task, nothing)
+    given.output.mkdir(parents=True, exist_ok=True)
+    (given.output / f"{given.task}-nothing.json").write_text(json.dumps(before), encoding="utf-8")
     print(f"{'does nothing':23}  {told(before)}")
     train(given.task, given.seed, given.steps or TASKS[given.task].steps, path,
           resume=given.resume, threads=given.threads)  # fmt: skip

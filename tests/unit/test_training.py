@@ -79,7 +79,7 @@ def test_training_never_asks_for_what_is_evaluated(example):
     stepper = example["adapter"].Stepper(few(max_episode_steps=1), tasks.commands(walk.trained, 0), seed=0)
     seen = [stepper.reset()] + [stepper.step(np.zeros((3, 12)))[0] for _ in range(40)]
     asked = np.concatenate(seen)[:, 6]  # behind gravity and angular velocity
-    (low, high), = walk.evaluated
+    ((low, high),) = walk.evaluated
     assert not ((asked > low) & (asked < high)).any()
     assert (asked < low).any() and (asked > high).any()
     unseen = tasks.commands(walk.evaluated, 1)(50)[:, 0]
@@ -94,3 +94,46 @@ def test_an_evaluation_counts_falls_and_is_the_same_twice(example):
     assert once["falls"] == 1.0
     calm = tasks.evaluate("push", tasks.nothing, 4, **{**pushed, "randomise": None})
     assert calm["falls"] == 0.0 and calm["error"] < 0.05 < once["error"]
+
+
+def test_an_exported_policy_says_the_same_inside_a_rollout(example):
+    import torch  # noqa: PLC0415
+    from export import exported  # noqa: PLC0415
+    from stable_baselines3 import PPO  # noqa: PLC0415
+
+    envs = example["tasks"].make("push", 4, sensing=None, randomise=None, autoreset_mode="DISABLED", threads=1)
+    net = dict(net_arch=[16, 16], activation_fn=torch.nn.ELU)
+    model = PPO("MlpPolicy", example["adapter"].Stepper(envs), seed=0, device="cpu", policy_kwargs=net)
+    with torch.no_grad():
+        model.policy.action_net.weight *= 20.0  # its first actions are next to nothing
+        model.policy.action_net.bias += 0.05
+    asked = np.array([[0.5, -0.2, 0.3]] * 4)
+    seen, _ = envs.reset(seed=0, options={"command": asked})
+    actions, start = [], envs._batch.x.copy()
+    for _ in range(10):
+        action = model.predict(seen, deterministic=True)[0]
+        actions.append(action)
+        seen, *_ = envs.step(action)
+    actions = np.stack(actions, axis=1)
+    assert 0.02 < np.abs(actions).max() < 1.0
+    pool = xs.Rollout(envs.task.simulator, threads=1)
+    out = pool(
+        start, policy=exported(model.policy, envs.task), commands=asked, steps=40, every=4, record=("q", "actions")
+    )
+    assert_allclose(out.actions, actions, atol=1e-5)
+    assert_allclose(out.end, envs._batch.x, atol=1e-5)
+    with pytest.raises(xs.InvalidArgument, match="clock"):
+        exported(model.policy, example["tasks"].make("walk", 1).task)
+
+
+@pytest.mark.slow
+def test_a_short_training_is_kept_and_taken_up_again(example, tmp_path):
+    import train  # noqa: PLC0415
+
+    few = dict(robots=4, threads=1, evaluations=2, batch_size=96)
+    _, points = train.train("push", 0, 192, tmp_path / "push-0", **few)
+    assert [point["steps"] for point in points] == [0, 96, 192]
+    model, points = train.train("push", 0, 384, tmp_path / "push-0", resume=True, **few)
+    assert model.num_timesteps == 384
+    assert points[-1]["steps"] == 384 and points[-1]["seconds"] > points[2]["seconds"]
+    assert json.loads((tmp_path / "push-0.json").read_text()) == points
