@@ -84,10 +84,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="write all curves into this file")
     parser.add_argument("--plot", type=Path, default=Path("training.png"))
     given = parser.parse_args()
-    if given.source.is_dir():
-        found = gather(given.source)
-    else:
-        found = json.loads(given.source.read_text(encoding="utf-8"))
+    found = gather(given.source) if given.source.is_dir() else json.loads(given.source.read_text(encoding="utf-8"))
     if given.keep:
         given.keep.write_text(json.dumps(found, indent=None), encoding="utf-8")
     print(table(found))

@@ -15,13 +15,15 @@ Policy = Callable[[np.ndarray], np.ndarray]  # observations (n, observed) to act
 
 EPISODE = 300  # periods of 20 ms: 6 s
 STRIDE = 0.5  # [s]
+CLOCK = -5  # where the sine of the clock is observed
+LIFT = np.array([0.0, 0.8, -1.0])  # of the joints of a leg, hip, thigh and calf, where its foot is highest
 EPISODES = 64  # of an evaluation
 UNSEEN = 1_000_000  # from where the seeds of evaluations count; those of training are smaller
 
 
 def forwards(rows: xs.envs.Rows) -> np.ndarray:
-    """Share of the speed asked for that there is, at most one."""
-    return np.clip(rows.linear_velocity[:, 0] / np.maximum(rows.command[:, 0], 0.1), -1.0, 1.0)
+    """Speed, up to that which is asked for [m/s]."""
+    return np.minimum(rows.linear_velocity[:, 0], rows.command[:, 0])
 
 
 def clock(rows: xs.envs.Rows) -> np.ndarray:
@@ -37,6 +39,12 @@ def trot(rows: xs.envs.Rows) -> np.ndarray:
     return np.mean(rows.touching == wanted, axis=1)
 
 
+def stepping(observed: np.ndarray) -> np.ndarray:
+    """Actions that lift one diagonal pair of feet after the other, by the clock that is observed, (n, 12)."""
+    swing = np.maximum(0.0, np.outer(observed[:, CLOCK], [-1.0, 1.0, 1.0, -1.0]))  # (n, legs)
+    return np.kron(swing, LIFT).astype(np.float32)
+
+
 @dataclass(frozen=True)
 class Learned:
     """A task for learning.
@@ -45,6 +53,9 @@ class Learned:
         trained: Forward velocities that are asked for in training, intervals [m/s].
         evaluated: And in evaluations, where training never asks for them.
         options: Of :class:`exposim.envs.VelocityVectorEnv`.
+        gait: Actions to which those of the policy are added.
+        spread: Logarithm of the standard deviation of actions, at first.
+        rate: At which it learns, at first; it falls to a tenth.
         steps: Environment steps of a training.
     """
 
@@ -52,6 +63,9 @@ class Learned:
     evaluated: tuple[tuple[float, float], ...]
     options: dict[str, Any]
     steps: int
+    spread: float
+    rate: float
+    gait: Policy | None = None
 
 
 TASKS = {
@@ -71,13 +85,15 @@ TASKS = {
             randomise=xs.envs.Randomise(push=(0.3, 1.0), push_every=(1.5, 2.5), posture=0.05, speed=0.1),
         ),
         steps=300_000,
+        spread=-1.0,
+        rate=1e-3,
     ),
     "walk": Learned(
         trained=((0.3, 0.5), (0.7, 1.0)),
         evaluated=((0.5, 0.7),),
         options=dict(
             reward={
-                "forwards": (2.0, forwards),
+                "forwards": (5.0, forwards),
                 "trot": (1.5, trot),
                 "track_linear": 1.5,
                 "track_angular": 0.5,
@@ -95,8 +111,17 @@ TASKS = {
             action_scale=0.4,
         ),
         steps=600_000,
+        spread=-1.6,
+        rate=5e-4,
+        gait=stepping,
     ),
 }
+
+
+def whole(task: str, policy: Policy) -> Policy:
+    """A policy together with the gait of its task."""
+    gait = TASKS[task].gait
+    return policy if gait is None else lambda observed: policy(observed) + gait(observed)
 
 
 def make(task: str, count: int, **more: Any) -> xs.envs.RobotVectorEnv:

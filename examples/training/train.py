@@ -1,4 +1,7 @@
-"""PPO of stable-baselines3 teaches Go2 to stand up to pushes or to walk: python examples/training/train.py --task walk."""
+"""PPO of stable-baselines3 teaches Go2 to stand up to pushes or to walk: examples/training/train.py --task walk.
+
+Policies and their learning curves are kept in a folder; figure.py draws them.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,11 @@ from adapter import Stepper
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecMonitor
-from tasks import TASKS, Policy, commands, evaluate, make, nothing
+from tasks import TASKS, Policy, commands, evaluate, make, nothing, whole
 
 ROBOTS = 128
 PERIODS = 24  # of each robot between two updates
 SETTINGS: dict[str, Any] = dict(
-    learning_rate=lambda left: 1e-3 * max(left, 0.1),  # by the share of the steps that is left
     n_steps=PERIODS,
     batch_size=768,
     n_epochs=5,
@@ -29,7 +31,6 @@ SETTINGS: dict[str, Any] = dict(
     target_kl=0.02,
     ent_coef=0.0,
     max_grad_norm=1.0,
-    policy_kwargs=dict(net_arch=[128, 128], activation_fn=torch.nn.ELU, log_std_init=-1.0),
 )
 
 
@@ -60,7 +61,7 @@ class Curve(BaseCallback):
         """Evaluates; the time that takes is not counted as training."""
         before = time.perf_counter()
         point = {"steps": self.num_timesteps, "seconds": before - self._begun}
-        point |= evaluate(self._task, acting(self.model))
+        point |= evaluate(self._task, whole(self._task, acting(self.model)))
         ended = self.model.ep_info_buffer or ()
         lasting = np.mean([each["l"] for each in ended]) if ended else 0.0
         self.points.append(point)
@@ -92,19 +93,22 @@ def save(model: PPO, path: Path, points: list[dict[str, float]]) -> None:
 
 
 def train(
-    task: str, seed: int, steps: int, path: Path, *, resume: bool = False, robots: int = ROBOTS, threads: int | None = None,
-    evaluations: int = 12, **settings: Any,
+    task: str, seed: int, steps: int, path: Path, *, resume: bool = False, robots: int = ROBOTS,
+    threads: int | None = None, evaluations: int = 12, **settings: Any,
 ) -> tuple[PPO, list[dict[str, float]]]:  # fmt: skip
     """Trains until there were so many steps; the model and its learning curve."""
     torch.set_num_threads(1)  # networks are small: two wait for each other, on a busy machine for ever
     envs = make(task, robots, autoreset_mode="DISABLED", threads=threads)
-    stepper = VecMonitor(Stepper(envs, commands(TASKS[task].trained, seed), seed=1000 * seed))
+    stepper = VecMonitor(Stepper(envs, commands(TASKS[task].trained, seed), 1000 * seed, TASKS[task].gait))
     points: list[dict[str, float]] = []
     if resume:
         model = PPO.load(path.with_suffix(".zip"), stepper, device="cpu", **settings)
         points = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     else:
-        model = PPO("MlpPolicy", stepper, seed=seed, device="cpu", **{**SETTINGS, **settings})
+        net = dict(net_arch=[128, 128], activation_fn=torch.nn.ELU, log_std_init=TASKS[task].spread)
+        rate = TASKS[task].rate
+        given = {"learning_rate": lambda left: rate * max(left, 0.1), **SETTINGS, **settings}
+        model = PPO("MlpPolicy", stepper, policy_kwargs=net, seed=seed, device="cpu", **given)
     curve = Curve(task, max(1, steps // evaluations), path, points)
     more = steps - model.num_timesteps
     if more > 0:

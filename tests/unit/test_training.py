@@ -68,6 +68,19 @@ def test_rows_that_fall_are_not_truncated_and_leave_the_others_alone(example):
     assert [set(info) for info in infos] == [set(), {"terminal_observation", "TimeLimit.truncated"}, set()]
 
 
+def test_actions_are_added_to_those_of_the_gait_for_what_was_seen_last(example):
+    def gait(observed):
+        return np.full((3, 12), 0.1) * observed[:, :1] + 0.2
+
+    stepper, twin = example["adapter"].Stepper(few(), seed=5, gait=gait), few()
+    seen, _ = twin.reset(seed=5)
+    stepper.reset()
+    for _ in range(3):
+        action = gait(seen) - 0.3
+        seen, *_ = twin.step(action)
+        assert_array_equal(stepper.step(np.full((3, 12), -0.3))[0], seen)
+
+
 def test_environments_that_begin_anew_by_themselves_are_refused(example):
     with pytest.raises(xs.InvalidArgument, match="DISABLED"):
         example["adapter"].Stepper(few(autoreset_mode="NEXT_STEP"))
