@@ -138,5 +138,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    np.seterr(all="raise", under="ignore")
     main()

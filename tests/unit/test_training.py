@@ -1,6 +1,7 @@
 """The training example: its adapter to stable-baselines3, what is learned, and policies in rollouts."""
 
 import json
+import runpy
 import sys
 from pathlib import Path
 
@@ -10,13 +11,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import exposim as xs
 
-pytest.importorskip("stable_baselines3", reason="of the extra train, which tests do not need")
-EXAMPLE = Path(__file__).parents[2] / "examples" / "training"
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "training"
 
 
 @pytest.fixture
 def example(monkeypatch):
     """The modules of the example, by name."""
+    pytest.importorskip("stable_baselines3", reason="of the extra train, which tests do not need")
     monkeypatch.syspath_prepend(EXAMPLE)
     before = set(sys.modules)
     import adapter  # noqa: PLC0415
@@ -137,6 +139,15 @@ def test_an_exported_policy_says_the_same_inside_a_rollout(example):
     assert_allclose(out.end, envs._batch.x, atol=1e-5)
     with pytest.raises(xs.InvalidArgument, match="clock"):
         exported(model.policy, example["tasks"].make("walk", 1).task)
+
+
+def test_the_curves_that_are_kept_are_those_of_the_docs(tmp_path, monkeypatch, capsys):
+    plot = tmp_path / "curves.png"
+    monkeypatch.setattr(sys, "argv", ["figure.py", str(EXAMPLE / "results.json"), "--plot", str(plot)])
+    runpy.run_path(str(EXAMPLE / "figure.py"), run_name="__main__")
+    table = capsys.readouterr().out.partition("plotted")[0].strip()
+    assert table in (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    assert plot.stat().st_size > 10_000
 
 
 @pytest.mark.slow
