@@ -52,8 +52,11 @@ def table(found: dict[str, Any]) -> str:
         cells = []
         for name in names:
             values = np.array([point[name] for point in last])
-            cells.append(f"{values.mean():.2f} ({values.min():.2f} to {values.max():.2f})")
-        lines.append(f"| | learned, {len(last)} seeds | {last[0]['steps']:,} | " + " | ".join(cells) + " |")
+            spread = f" ({values.min():.2f} to {values.max():.2f})" if len(last) > 1 else ""
+            cells.append(f"{values.mean():.2f}{spread}")
+        lines.append(
+            f"| | learned, {len(last)} seed{'s'[: len(last) - 1]} | {last[0]['steps']:,} | " + " | ".join(cells) + " |"
+        )
     return "\n".join(lines)
 
 
