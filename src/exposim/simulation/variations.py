@@ -142,9 +142,9 @@ def joined(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     result = dict(before)
     for name, value in new.items():
         known = before.get(name)
-        if isinstance(value, Mapping) and isinstance(known, Mapping):
-            value = {key: each for key, each in known.items() if key not in value} | dict(value)
-        result[name] = value
+        both_by_name = isinstance(value, Mapping) and isinstance(known, Mapping)
+        kept = {key: each for key, each in known.items() if key not in value} if both_by_name else {}
+        result[name] = {**kept, **value} if both_by_name else value
     return result
 
 
