@@ -142,9 +142,10 @@ def joined(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     result = dict(before)
     for name, value in new.items():
         known = before.get(name)
-        both_by_name = isinstance(value, Mapping) and isinstance(known, Mapping)
-        kept = {key: each for key, each in known.items() if key not in value} if both_by_name else {}
-        result[name] = {**kept, **value} if both_by_name else value
+        if isinstance(value, Mapping) and isinstance(known, Mapping):
+            result[name] = {key: each for key, each in known.items() if key not in value} | dict(value)
+        else:
+            result[name] = value
     return result
 
 
