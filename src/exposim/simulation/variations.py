@@ -120,21 +120,23 @@ def checked_rows(rows: Any, count: int | None) -> tuple[list[int], int]:
     many = "" if count is None else f"{count} "
     refusal = InvalidArgument(f"rows is {rows!r}; give indices of {many}rows, a mask, or a slice")
     try:
-        if count is None:  # said by the first call
-            given = rows.stop if isinstance(rows, slice) else np.asarray(rows)
-            if isinstance(given, np.ndarray):
-                given = given.size if given.dtype == bool else int(given.max(initial=-1)) + 1
-            if not given or given < 1:
-                raise InvalidArgument(
-                    f"rows is {rows!r}, which does not say how many there are; give slice(N) at first"
-                )
-            count = int(given)
-        indices = np.atleast_1d(np.arange(count)[rows])
+        count = _last_row(rows) + 1 if count is None else count
+        indices = np.atleast_1d(np.arange(max(count, 0))[rows])
     except (IndexError, TypeError, ValueError):
         raise refusal from None
+    if count < 1:
+        raise InvalidArgument(f"rows is {rows!r}, which does not say how many there are; give slice(N) at first")
     if indices.ndim != 1 or indices.size == 0:
         raise refusal
     return indices.tolist(), count
+
+
+def _last_row(rows: Any) -> int:
+    """The last that is spoken of; −1 if that is not said."""
+    if isinstance(rows, slice):
+        return -1 if rows.stop is None else int(rows.stop) - 1
+    given = np.asarray(rows)
+    return given.size - 1 if given.dtype == bool else int(given.max(initial=-1))
 
 
 def joined(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
