@@ -10,7 +10,7 @@ CORE = ROOT / "cpp" / "exposim"
 
 # Lowest first. What stands on one line does not know the others of that line.
 LAYERS = (
-    ("thresholds", "profiler", "commands"),
+    ("thresholds", "profiler", "commands", "grazing"),
     ("kernels", "geometry"),
     ("robot",),
     ("stiff",),
@@ -22,6 +22,7 @@ LAYERS = (
     ("path",),
     ("expo",),
     ("integrators",),
+    ("derivatives",),
     ("simulator", "readings"),
     ("rollout",),
 )
