@@ -17,7 +17,7 @@ LAYERS = (
     ("state", "event", "force_course"),
     ("instant", "world"),
     ("joints",),
-    ("step", "workspace"),
+    ("step", "step_tangent", "workspace"),
     ("contact",),
     ("path",),
     ("expo",),

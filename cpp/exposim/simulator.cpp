@@ -238,7 +238,9 @@ void Simulator::differentiate(const Instant& start, const Input& input, double d
   out.events = step.events;
   for (Event& event : out.events) event.t = std::min(start.state.t + event.t, step.next.state.t);
   const StepTaken taken{*world_, *integrator_, start, input, dt, step};
-  differentiate_by_differences(taken, workspace_, request, out);
+  if (request.differences || !differentiate_by_formulas(taken, workspace_, request, out)) {
+    differentiate_by_differences(taken, workspace_, request, out);
+  }
 }
 
 Eigen::VectorXd Simulator::acceleration() { return exposim::acceleration(*world_, workspace_, now_, input_); }

@@ -15,6 +15,11 @@ struct StepTaken {
   const Step& step;
 };
 
+/// Derivatives by those of the formulas, of schemes and worlds that know them; of wrenches and masses by differences.
+/// @return false where they are not known.
+bool differentiate_by_formulas(const StepTaken& taken, Workspace& workspace, const DerivativeRequest& request,
+                               StepDerivatives& out);
+
 /// Derivatives of any step by central differences, so small that its discrete choices stay what they are. In directions
 /// in which they do not, those of the side on which they do, which is noted.
 ///

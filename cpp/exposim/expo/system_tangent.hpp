@@ -3,12 +3,9 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "exposim/robot/robot_data.hpp"
+#include "exposim/step_tangent.hpp"
 
 namespace exposim {
-
-/// A quantity's derivatives: its rows, by as many columns as there are directions in which a step is differentiated.
-using Tangent = RowMatrixXd;
 
 /// How the frozen stiff system of a step (StiffSystem) changes with each direction.
 ///

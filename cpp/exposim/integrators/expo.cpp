@@ -82,6 +82,21 @@ void Expo::step(const World& world, Workspace& workspace, const Instant& now, co
   if (!step.abandoned) step.next.state.t = time_after(now.state.t, dt);
 }
 
+bool Expo::differentiate(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
+                         Step& step, StepTangent& out) const {
+  if (!ExpoTangent::supports(world)) return false;
+  ExpoScratch& scratch = scratch_of(workspace);
+  ExpoTangent tangent(world, out);
+  scratch.tangent = &tangent;
+  scratch.ahead.remember(true);
+  scratch.agreement.watch(&tangent);
+  this->step(world, workspace, now, input, dt, step);
+  scratch.tangent = nullptr;
+  scratch.ahead.remember(false);
+  scratch.agreement.watch(nullptr);
+  return tangent.supported() && !step.diverged && step.parts.count == 1 && step.parts.redone == 0;
+}
+
 void Expo::take_part(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
                      Step& step) const {
   const StrandList& strands = scratch_of(workspace).strands;
@@ -126,6 +141,10 @@ void Expo::take_once(const World& world, Workspace& workspace, const Instant& no
   if (!step.diverged) {
     step.parts.turn = std::max(step.parts.turn, turn_of_normals(world, workspace.robot, scratch.strands));
   }
+  if (scratch.tangent && !step.diverged && scratch.tangent->supported()) {
+    update_kinematics(workspace.robot, step.next.state.q, step.next.state.v);
+    scratch.tangent->end(workspace.robot, scratch.strands, step);
+  }
   if (workspace.path && !step.diverged) add_to_path(world, workspace, now, input, dt, changing, step);
 }
 
@@ -155,7 +174,12 @@ bool Expo::move(const World& world, Workspace& workspace, const Instant& now, co
   scratch.strands.keep(scratch.near);
   {
     const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
+    if (scratch.tangent) scratch.tangent->begin(workspace.robot, now, input, scratch.strands, dt);
     update_terms_for(workspace, state, input, dt);
+    if (scratch.tangent) {
+      const auto at = options_.order == 2 ? ExpoTangent::At::kHalfOfVelocity : ExpoTangent::At::kStart;
+      scratch.tangent->take_terms(workspace.robot, scratch.strands, at, scratch.dq);
+    }
   }
   scratch.off = 0.0;
   scratch.estimate.begin(world, workspace.estimates);
@@ -198,7 +222,14 @@ bool Expo::move(const World& world, Workspace& workspace, const Instant& now, co
     if (system.active() > 0) step.kernel = scratch.averages.info();
     take_averages(scratch, step);
     scratch.update.apply(workspace.robot, system, state, dt, step.next.state.q, step.next.state.v, &scratch.joints);
+    if (scratch.tangent) {
+      const bool middle = options_.order == 2;
+      scratch.tangent->average(workspace.robot, system, scratch.strands, scratch.averages, nullptr,
+                               middle ? scratch.q_middle : state.q, middle ? scratch.v_middle : state.v,
+                               step.next.state, scratch.update.way());
+    }
   }
+  if (changing && scratch.tangent) scratch.tangent->give_up();
   if (!changing && options_.order == 2 && now.turn_rate * dt > thresholds::kSlowTurn) {
     repeat_at_the_mean_velocity(workspace, state, input, dt, averaged, step);
   }
@@ -206,6 +237,7 @@ bool Expo::move(const World& world, Workspace& workspace, const Instant& now, co
     scratch.agreement.aim_at(scratch.resolver, system.rows().size());
   } else {
     scratch.agreement.aim_at_averages(system, scratch.strands, scratch.update, dt);
+    if (scratch.tangent) scratch.tangent->aim_at_averages(scratch.strands);
   }
   scratch.agreement.restore(world, workspace.robot, system, scratch.strands, scratch.update.largest(), dt,
                             step.next.state);
@@ -232,6 +264,10 @@ bool Expo::look_ahead(const World& world, Workspace& workspace, const State& sta
     scratch.changing = !scratch.ahead.look(workspace.robot, scratch.system, scratch.strands, dt, scratch.acceleration);
     scratch.way = dt * (state.v + 0.5 * dt * scratch.acceleration);
     scratch.joints.displace(scratch.acceleration, scratch.way);
+    if (scratch.tangent) {
+      scratch.tangent->look_ahead(workspace.robot, scratch.system, scratch.strands, scratch.ahead, scratch.q_middle,
+                                  state.v);
+    }
   }
   take_middle_of_way(world, workspace, state, input, dt);
   return scratch.changing;
@@ -255,6 +291,7 @@ void Expo::take_middle_of_way(const World& world, Workspace& workspace, const St
   } else {
     update_bias(robot, scratch.q_middle, scratch.v_middle);
   }
+  if (scratch.tangent) scratch.tangent->take_velocity_of_way();
   const StiffSystem::Forces forces{scratch.joints.force(), input.wrenches};
   const bool drives = scratch.changing && scratch.strands.all().size() == scratch.near &&
                       scratch.joints.follow_as_strands(world, system, JointTerms::Which::kFast, scratch.strands);
@@ -266,6 +303,9 @@ void Expo::take_middle_of_way(const World& world, Workspace& workspace, const St
   if (elsewhere || drives) {
     scratch.joints.fit(robot);
     system.update(robot, scratch.strands, forces, false);
+  }
+  if (elsewhere && scratch.tangent) {
+    scratch.tangent->take_terms(robot, scratch.strands, ExpoTangent::At::kHalfOfWay, scratch.dq);
   }
   if (drives) return;
   compare_free_accelerations(scratch);
@@ -314,6 +354,7 @@ void Expo::repeat_at_the_mean_velocity(Workspace& workspace, const State& state,
     const bool same = scratch.dv.cwiseAbs().maxCoeff() <= thresholds::kSameVelocity * state.v.cwiseAbs().maxCoeff();
     if (same && scratch.system.active() > 0) return;
     scratch.v_middle += scratch.dv;
+    if (scratch.tangent) scratch.tangent->take_mean_velocity();
     remember_free_accelerations(scratch);
     update_bias(workspace.robot, scratch.q_middle, scratch.v_middle);
     scratch.system.update_bias(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches});
@@ -328,6 +369,12 @@ void Expo::repeat_at_the_mean_velocity(Workspace& workspace, const State& state,
     take_averages(scratch, step);
     scratch.update.apply(workspace.robot, scratch.system, state, dt, step.next.state.q, step.next.state.v,
                          &scratch.joints);
+    if (scratch.tangent) {
+      const bool responds = all_held && scratch.system.active() > 0;
+      scratch.tangent->average(workspace.robot, scratch.system, scratch.strands, scratch.averages,
+                               responds ? &scratch.ahead : nullptr, scratch.q_middle, scratch.v_middle,
+                               step.next.state, scratch.update.way());
+    }
   }
 }
 

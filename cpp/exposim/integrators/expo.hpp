@@ -28,6 +28,8 @@ class Expo final : public Integrator {
   std::unique_ptr<Scratch> make_scratch() const override;
   void step(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
             Step& step) const override;
+  bool differentiate(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
+                     Step& step, StepTangent& out) const override;
 
  private:
   /// A step that is not divided, taken again where it missed a landing.

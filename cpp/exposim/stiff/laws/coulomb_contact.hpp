@@ -22,6 +22,7 @@ class CoulombContact : public Law {
 
   Eigen::Matrix3d stiffness(const Eigen::Vector3d& n) const override { return material_.stiffness(n); }
   Eigen::Matrix3d damping(const Eigen::Vector3d& n) const override { return material_.damping(n); }
+  const Material* material() const override { return &material_; }
   double most_stiffness() const override { return material_.most_stiffness(); }
   double most_damping() const override { return material_.most_damping(); }
   /// Keeps the normal force.
