@@ -155,6 +155,16 @@ Tangent ExpoTangent::change_of_Upsilon(const VectorXd& f) const {
   return out_.exact ? system_.change_of(f) : Tangent::Zero(f.size(), to_.size);
 }
 
+void ExpoTangent::add_change_of_Q(const StrandList& strands, std::size_t k, double h, const Vector3d& x,
+                                  Tangent& to) const {
+  if (system_.materials.empty() || is_limit(strands.all()[k])) return;
+  const Vector3d& n = strands.all()[k].motion.n;
+  const Vector3d along = n.dot(x) * n, across = x - along;
+  const Tangent& material = system_.materials[k];
+  to.middleRows<3>(row(k)) += h * h * (along * material.row(0) + across * material.row(1));
+  to.middleRows<3>(row(k)) += h * (along * material.row(2) + across * material.row(3));
+}
+
 VectorXd ExpoTangent::free_acceleration(const RobotData& data, const StiffSystem& system) const {
   VectorXd a = system.w();
   solve_Lt_in_place(data, a);
@@ -258,13 +268,16 @@ void ExpoTangent::average(RobotData& data, const StiffSystem& system, const Stra
       by.segment<3>(row(k)) = response->response(k);
     }
     const MatrixXd U = Upsilon.topLeftCorner(m, m);
+    const VectorXd whole = ddp_bar.head(m) - ddp_bar_.head(m) + U * by;
+    Tangent dQ = Tangent::Zero(m, to_.size);
+    for (std::size_t k = 0; k < active; ++k) add_change_of_Q(strands, k, 0.5 * dt_, whole.segment<3>(row(k)), dQ);
     const Tangent change = (system_.ddp_bar - before).topRows(m);
     VectorXd all = VectorXd::Zero(row(count));
     all.head(m) = by;
     const Tangent alpha = (MatrixXd::Identity(m, m) + U * Q)
                               .partialPivLu()
-                              .solve(MatrixXd(change_of_Upsilon(all).topRows(m) - U * (Q * change)));
-    const Tangent dby = -Q * (change + alpha);
+                              .solve(MatrixXd(change_of_Upsilon(all).topRows(m) - U * (Q * change + dQ)));
+    const Tangent dby = -Q * (change + alpha) - dQ;
     dlam_ += dby;
     dlam2_ += dby;
   }

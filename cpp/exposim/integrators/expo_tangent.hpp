@@ -75,6 +75,9 @@ class ExpoTangent final : public AgreementWatcher {
   void update_compliance_derivatives(const RobotData& data);
   /// dΥ f; nothing where Υ is taken to change against mean forces alone.
   Tangent change_of_Upsilon(const Vector& f) const;
+  /// dQ x of a strand with Q = h (B + h K), where its material changes.
+  void add_change_of_Q(const StrandList& strands, std::size_t k, double h, const Eigen::Vector3d& x,
+                       Tangent& to) const;
   Vector free_acceleration(const RobotData& data, const StiffSystem& system) const;
   /// Derivatives of v̇ = a and of the accelerations of strands, with forces held.
   void hold_forces(RobotData& data, const StrandList& strands, const Vector& q, const Vector& v, const Vector& a,

@@ -140,12 +140,19 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
   }
   const MatrixXd& Upsilon = compliance_.Upsilon();
   const auto solver = (MatrixXd::Identity(m, m) + Upsilon * Q).partialPivLu();
-  const Eigen::MatrixX2d w = Q * solver.solve(MatrixXd(values));
+  const Eigen::MatrixX2d x = solver.solve(MatrixXd(values)), w = Q * x;
   // The derivatives of M⁻¹Jᵀw, and of w.
   const auto push = [&](Index column, const Tangent& change) {
     Tangent da;
     hold_response(data, strands, pushed.col(column), w.col(column), da);
-    const Tangent dw = Q * solver.solve(MatrixXd(change - change_of_Upsilon(w.col(column))));
+    Tangent dQ = Tangent::Zero(m, to_.size);
+    for (std::size_t k = 0; k < count; ++k) {
+      const Vector3d each = x.col(column).segment<3>(row(k)), &n = strands.all()[k].motion.n;
+      if (differences[k].feels == Feels::kAll) add_change_of_Q(strands, k, dt_, each, dQ);
+      if (differences[k].feels == Feels::kNormal) add_change_of_Q(strands, k, dt_, n.dot(each) * n, dQ);
+    }
+    Tangent dw = Q * solver.solve(MatrixXd(change - change_of_Upsilon(w.col(column)) - Upsilon * dQ));
+    dw += dQ;
     da.noalias() += compliance_.response() * dw;
     return da;
   };
