@@ -22,7 +22,7 @@ struct SystemTangent {
   Tangent delta, dp;                          ///< of displacements from the anchor and velocities at the start
 
   /// What a law's material changes by, if that is differentiated by; else empty. One to each strand, with rows K_n, K_t,
-  /// B_n, B_t, μ (of a limit K, –, B, –, –).
+  /// B_n, B_t, μ (of a limit K, –, B, –, –; of a drive K, –, D, –, its constant force).
   std::vector<Tangent> materials;
 
   Eigen::Index directions() const { return ddp_bar.cols(); }
