@@ -13,6 +13,9 @@ using Eigen::Vector3d;
 
 namespace {
 
+/// What is left of a force along the normal in the tangent plane.
+constexpr double kRounding = 1e-12;
+
 /// I − nnᵀ − ssᵀ
 Matrix3d beside(const Vector3d& n, const Vector3d& s) {
   return Matrix3d::Identity() - n * n.transpose() - s * s.transpose();
@@ -136,8 +139,8 @@ void CoulombTangent::update(const Phase& before, const Phase& phase, bool due, S
       const Vector3d lam = -material().stiffness(phase.n) * before.delta - material().damping(phase.n) * before.dp;
       const double lam_n = lam.dot(phase.n);
       if (phase.mode == Mode::kIdle) break;
-      const bool left = due || phase.mode != Mode::kSticking || lam_n <= 0.0 ||
-                        tangent(lam, phase.n).norm() > material().mu * lam_n;
+      const bool left =
+          due || phase.mode != Mode::kSticking || lam_n <= 0.0 || tangent(lam, phase.n).norm() > material().mu * lam_n;
       if (left) leave_cone(before, phase, d);
       break;
     }
@@ -265,7 +268,7 @@ MarginChange CoulombTangent::margin_change(const Phase& phase, std::size_t which
     const Vector3d lam_t = tangent(lam, n);
     const double norm_t = lam_t.norm();
     change.by_lam = with.mu * n;
-    if (norm_t > 0.0) change.by_lam -= lam_t / norm_t;
+    if (norm_t > kRounding * lam.norm()) change.by_lam -= lam_t / norm_t;
     change.by_material(kRowMu) = n.dot(lam);
   } else if (which == 0) {
     const double sign = phase.mode == Mode::kIdle ? 1.0 : -1.0;

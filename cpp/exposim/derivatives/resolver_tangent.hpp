@@ -45,8 +45,8 @@ class ResolverTangent {
   void take(const SystemTangent& inputs) { inputs_ = &inputs; }
 
   // After that step:
-  /// Whether all that took part is differentiated: contacts, bonds, limits and drives among the strands, not PaperContact
-  /// nor laws of others.
+  /// Whether all that took part is differentiated: contacts, bonds, limits and drives among the strands, not
+  /// PaperContact nor laws of others.
   bool supported() const { return supported_; }
   const std::vector<Grazing>& grazing() const { return grazing_; }
   // Of the strands, in their order, 3 × directions; see Resolver.
@@ -126,8 +126,8 @@ class ResolverTangent {
   std::vector<double> by_q_;          // dΥ f: of all accelerations, by all of q
   std::vector<double> factors_, response_;
   std::vector<const double*> pointers_;
-  std::vector<Eigen::Index> first_of_;   // of a strand in the group: where its block begins
-  std::vector<Eigen::Index> pushed_;     // coordinates of blocks with forces
+  std::vector<Eigen::Index> first_of_;    // of a strand in the group: where its block begins
+  std::vector<Eigen::Index> pushed_;      // coordinates of blocks with forces
   std::vector<double> wrenches_, alpha_;  // of blocks; the former where several strands share one
 };
 

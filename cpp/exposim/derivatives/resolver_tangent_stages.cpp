@@ -18,7 +18,8 @@ void ResolverTangent::pack_Upsilon() {
   Upsilon_by_q_.assign(static_cast<std::size_t>(rows * each), 0.0);
   by_q_.assign(static_cast<std::size_t>(each), 0.0);
   for (Index k = 0; k < by; ++k) {
-    const Eigen::MatrixXd& Upsilon = inputs_->Upsilon_by_q[static_cast<std::size_t>(coordinates_[static_cast<std::size_t>(k)])];
+    const Eigen::MatrixXd& Upsilon =
+        inputs_->Upsilon_by_q[static_cast<std::size_t>(coordinates_[static_cast<std::size_t>(k)])];
     for (Index j = 0; j < rows; ++j) {
       const auto of_j = static_cast<Index>(index_of(*group_[static_cast<std::size_t>(j / 3)]));
       const double* const column = Upsilon.data() + (3 * of_j + j % 3) * Upsilon.rows();

@@ -13,9 +13,7 @@
 namespace exposim {
 
 /// Where a quantity that is linear in time falls from `from` to `to` within h, if it becomes negative; else h.
-inline double crossing(double from, double to, double h) {
-  return to < 0.0 && from > 0.0 ? h * from / (from - to) : h;
-}
+inline double crossing(double from, double to, double h) { return to < 0.0 && from > 0.0 ? h * from / (from - to) : h; }
 
 /// A parabola from + b t + c t² that passes `between` at γ and ends at t = 1.
 struct Parabola {
