@@ -7,10 +7,12 @@ namespace exposim {
 /// Where a step is not differentiable, or nearly so. Its derivatives are then those to one side.
 struct Grazing {
   enum class Kind : unsigned char {
-    kTouch,         ///< a contact closes or opens with next to no speed
-    kSimultaneous,  ///< several contacts change at once: in which order decides
-    kSlipAtRest,    ///< a contact begins to slip with no velocity that says which way
-    kTangential,    ///< a mode ends where its margin hardly falls
+    kTouch,         ///< a contact closes with hardly any velocity: beside this, it does not
+    kTangential,    ///< what a mode ends by hardly passes zero
+    kSimultaneous,  ///< several strands change at once: the derivative is that of one order of them
+    kAtOnce,        ///< an event at the very start of a micro-step, the time of which is held
+    kNoDirection,   ///< friction of a contact that slips at rest
+    kHeldBack,      ///< friction that has no solution, as it is held back
     kChoice,        ///< a choice of the scheme, such as the number of micro-steps, is about to be another
   };
   static constexpr std::size_t kNoStrand = static_cast<std::size_t>(-1);

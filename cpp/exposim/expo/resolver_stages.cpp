@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exposim/expo/resolver_tangent.hpp"
 #include "exposim/expo/micro_step.hpp"
 #include "exposim/expo/resolver.hpp"
 #include "exposim/thresholds.hpp"
@@ -73,6 +74,7 @@ void Resolver::enter(const StiffSystem& system, std::size_t group, double stage)
     track.law->begin(phase);
     if (courses_) (*courses_)[k].begin(phase.lam);
   }
+  if (tangent_) tangent_->enter(group_, blocks_);
 }
 
 void Resolver::attach_springs(double h) {
@@ -149,10 +151,10 @@ void Resolver::take_second_stage(double h) {
     Track& track = *each;
     const Vector3d pushed = blocks_.acceleration_of(*track.row);
     if (!track.is_free()) track.lam2.noalias() -= track.Q * pushed;
-    Vector3d a2 = track.ddp_bar + pushed;
-    if (drives_) a2 += pushed_by_drives(track);
-    track.dp_end += g * a2;
-    track.way += g * g * a2;
+    track.a2 = track.ddp_bar + pushed;
+    if (drives_) track.a2 += pushed_by_drives(track);
+    track.dp_end += g * track.a2;
+    track.way += g * g * track.a2;
   }
   if (!drives_) return;
   blocks_.clear_forces();
@@ -184,6 +186,7 @@ double Resolver::error_of(double h) {
 }
 
 void Resolver::accept(double h) {
+  if (tangent_) tangent_->accept(h, blocks_);
   for (Track* const each : group_) {
     Track& track = *each;
     add_to_integrals(h, track.lam1, track.lam2, track.lam_bar, track.lam_bar2);

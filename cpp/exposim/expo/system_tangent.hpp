@@ -9,8 +9,8 @@ namespace exposim {
 
 /// How the frozen stiff system of a step (StiffSystem) changes with each direction.
 ///
-/// Strands are stacked, three rows to each; of one along a coordinate only the first counts, the others are zero. Behind
-/// them comes one row for every degree of freedom in `dofs`, which drives that are followed move along.
+/// Strands are stacked, three rows to each; of one along a coordinate only the first counts, the others are zero.
+/// Behind them comes one row for every degree of freedom in `dofs`, which drives that are followed move along.
 struct SystemTangent {
   std::vector<Eigen::Index> dofs;
   std::vector<Eigen::MatrixXd> Upsilon_by_q;  ///< ∂Υ/∂q_k: of strands and dofs, one to each degree of freedom k
@@ -18,8 +18,8 @@ struct SystemTangent {
   Tangent ddp_bar;                            ///< of strands and dofs
   Tangent delta, dp;                          ///< of displacements from the anchor and velocities at the start
 
-  /// What a law's material changes by, if that is differentiated by; else empty. One to each strand, with rows K_n, K_t,
-  /// B_n, B_t, μ (of a limit K, –, B, –, –).
+  /// What a law's material changes by, if that is differentiated by; else empty. One to each strand, with rows K_n,
+  /// K_t, B_n, B_t, μ (of a limit K, –, B, –, –; of a drive K, –, D, –, its constant force).
   std::vector<Tangent> materials;
 
   Eigen::Index directions() const { return ddp_bar.cols(); }

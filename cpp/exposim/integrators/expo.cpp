@@ -93,6 +93,7 @@ bool Expo::differentiate(const World& world, Workspace& workspace, const Instant
   this->step(world, workspace, now, input, dt, step);
   scratch.tangent = nullptr;
   scratch.ahead.remember(false);
+  scratch.resolver.differentiate(nullptr);
   scratch.agreement.watch(nullptr);
   return tangent.supported() && !step.diverged && step.parts.count == 1 && step.parts.redone == 0;
 }
@@ -143,7 +144,7 @@ void Expo::take_once(const World& world, Workspace& workspace, const Instant& no
   }
   if (scratch.tangent && !step.diverged && scratch.tangent->supported()) {
     update_kinematics(workspace.robot, step.next.state.q, step.next.state.v);
-    scratch.tangent->end(workspace.robot, scratch.strands, step);
+    scratch.tangent->end(workspace.robot, scratch.strands, changing ? &scratch.resolver : nullptr, step);
   }
   if (workspace.path && !step.diverged) add_to_path(world, workspace, now, input, dt, changing, step);
 }
@@ -178,7 +179,7 @@ bool Expo::move(const World& world, Workspace& workspace, const Instant& now, co
     update_terms_for(workspace, state, input, dt);
     if (scratch.tangent) {
       const auto at = options_.order == 2 ? ExpoTangent::At::kHalfOfVelocity : ExpoTangent::At::kStart;
-      scratch.tangent->take_terms(workspace.robot, scratch.strands, at, scratch.dq);
+      scratch.tangent->take_terms(workspace.robot, scratch.strands, scratch.joints, at, scratch.dq);
     }
   }
   scratch.off = 0.0;
@@ -223,13 +224,11 @@ bool Expo::move(const World& world, Workspace& workspace, const Instant& now, co
     take_averages(scratch, step);
     scratch.update.apply(workspace.robot, system, state, dt, step.next.state.q, step.next.state.v, &scratch.joints);
     if (scratch.tangent) {
-      const bool middle = options_.order == 2;
-      scratch.tangent->average(workspace.robot, system, scratch.strands, scratch.averages, nullptr,
-                               middle ? scratch.q_middle : state.q, middle ? scratch.v_middle : state.v,
+      const TermsAt at = terms_at(scratch, state);
+      scratch.tangent->average(workspace.robot, system, scratch.strands, scratch.averages, nullptr, at.q, at.v,
                                step.next.state, scratch.update.way());
     }
   }
-  if (changing && scratch.tangent) scratch.tangent->give_up();
   if (!changing && options_.order == 2 && now.turn_rate * dt > thresholds::kSlowTurn) {
     repeat_at_the_mean_velocity(workspace, state, input, dt, averaged, step);
   }
@@ -305,11 +304,16 @@ void Expo::take_middle_of_way(const World& world, Workspace& workspace, const St
     system.update(robot, scratch.strands, forces, false);
   }
   if (elsewhere && scratch.tangent) {
-    scratch.tangent->take_terms(robot, scratch.strands, ExpoTangent::At::kHalfOfWay, scratch.dq);
+    scratch.tangent->take_terms(robot, scratch.strands, scratch.joints, ExpoTangent::At::kHalfOfWay, scratch.dq);
   }
   if (drives) return;
   compare_free_accelerations(scratch);
   scratch.estimate.compare_bias(robot, system);
+}
+
+Expo::TermsAt Expo::terms_at(const ExpoScratch& scratch, const State& state) const {
+  if (options_.order == 2) return {scratch.q_middle, scratch.v_middle};
+  return {state.q, state.v};
 }
 
 bool Expo::follow(Workspace& workspace, const Instant& now, double dt, Step& step) const {
@@ -322,6 +326,10 @@ bool Expo::follow(Workspace& workspace, const Instant& now, double dt, Step& ste
     // What turns little within the step hardly feels that terms are frozen at the mean of its velocities.
     const double share = std::min(thresholds::kShareOfFreezing, thresholds::kShareOfTurn * dt * now.turn_rate);
     const double tolerance = options_.micro_tolerance + share * scratch.off;
+    if (scratch.tangent) {
+      const TermsAt at = terms_at(scratch, now.state);
+      scratch.tangent->begin_following(workspace.robot, scratch.system, scratch.strands, at.q, at.v, scratch.resolver);
+    }
     scratch.resolver.resolve(scratch.system, scratch.strands, dt,
                              {static_cast<double>(options_.micro_steps), dt * tolerance, thresholds::kCutsPerEvent},
                              drives.empty() ? nullptr : &drives);
@@ -334,6 +342,12 @@ bool Expo::follow(Workspace& workspace, const Instant& now, double dt, Step& ste
   if (!drives.empty()) scratch.update.add(drives, now.state.v.size(), dt);
   scratch.update.apply(workspace.robot, scratch.system, now.state, dt, step.next.state.q, step.next.state.v,
                        &scratch.joints);
+  if (scratch.tangent && driven) scratch.tangent->give_up();
+  if (scratch.tangent && scratch.tangent->supported()) {
+    const TermsAt at = terms_at(scratch, now.state);
+    scratch.tangent->follow(workspace.robot, scratch.system, scratch.strands, scratch.resolver, at.q, at.v,
+                            step.next.state, scratch.update.way());
+  }
   return true;
 }
 

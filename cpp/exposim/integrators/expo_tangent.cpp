@@ -17,7 +17,7 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 bool ExpoTangent::supports(const World& world) {
-  if (!has_motion_derivatives(world.robot()) || !world.bonds().empty() || !world.reacting_dofs().empty() ||
+  if (!has_motion_derivatives(world.robot()) || !world.bonds().empty() || world.has_curved_servos() || !world.rough_dofs().empty() ||
       !world.edges().empty() || !world.carried().empty() || world.has_free_slots()) {
     return false;
   }
@@ -81,11 +81,6 @@ void ExpoTangent::begin(RobotData& data, const Instant& now, const Input& input,
       delta_dp_.middleRows<3>(row(k)) = at.dp;
     }
   }
-  dforce_.setZero(to_.nv, to_.size);
-  for (Index i = 0; i < to_.nv; ++i) {
-    const Motor& motor = world_.joints().dofs[static_cast<std::size_t>(i)].motor;
-    if (std::abs(input.tau(i)) <= motor.effort) dforce_(i, to_.force(i)) = 1.0;
-  }
   dv_mid_ = start_velocity();
   begin_materials(strands);
 }
@@ -98,8 +93,8 @@ void ExpoTangent::begin_materials(const StrandList& strands) {
     if (strand.point == Strand::kNone) continue;
     for (std::size_t p = 0; p < out_.parameters.size(); ++p) {
       const auto& [more, less, between] = out_.parameters[p];
-      const Material* const a = more->contact_law(strand.point, strand.memory.surface).material();
-      const Material* const b = less->contact_law(strand.point, strand.memory.surface).material();
+      const Material* const a = more->contact_law(strand.point, strand.memory.surface).made_of();
+      const Material* const b = less->contact_law(strand.point, strand.memory.surface).made_of();
       if (!a || !b) continue;
       const Eigen::Matrix<double, 5, 1> by(a->K_n - b->K_n, a->K_t - b->K_t, a->B_n - b->B_n, a->B_t - b->B_t,
                                            a->mu - b->mu);
@@ -108,7 +103,8 @@ void ExpoTangent::begin_materials(const StrandList& strands) {
   }
 }
 
-void ExpoTangent::take_terms(const RobotData& data, const StrandList& strands, At at, const VectorXd& dq) {
+void ExpoTangent::take_terms(const RobotData& data, const StrandList& strands, const JointTerms& joints, At at,
+                             const VectorXd& dq) {
   const Tree& tree = world_.robot().tree();
   // dq of the start, and of what it is moved by.
   Tangent by = Tangent::Zero(to_.nv, to_.size);
@@ -126,7 +122,8 @@ void ExpoTangent::take_terms(const RobotData& data, const StrandList& strands, A
     }
   }
   update_movers(data, movers_mid_);
-  compliance_.clear(data);
+  take_fits(data, joints);
+  compliance_.clear();
   c_mid_.clear();
   for (const Strand& strand : strands.all()) {
     if (is_limit(strand)) {
@@ -146,9 +143,68 @@ void ExpoTangent::take_terms(const RobotData& data, const StrandList& strands, A
   }
 }
 
+void ExpoTangent::take_fits(const RobotData& data, const JointTerms& joints) {
+  dforce_.setZero(to_.nv, to_.size);
+  for (Index i = 0; i < to_.nv; ++i) {
+    const DofLaw& law = world_.joints().dofs[static_cast<std::size_t>(i)];
+    if (law.reacts() || std::abs(input_->tau(i)) <= law.motor.effort) dforce_(i, to_.force(i)) = 1.0;
+  }
+  if (!joints.fits(fits_)) return give_up();
+  if (fits_.all.empty()) return;
+  const auto count = static_cast<Index>(fits_.all.size());
+  MatrixXd rates = MatrixXd::Zero(to_.nv, count), I_by_q;
+  TreeFactor plain = data.factor();
+  if (!fits_.own) plain.factor(data.tree().M);
+  for (Index k = 0; k < count; ++k) {
+    rates(fits_.all[static_cast<std::size_t>(k)].dof, k) = 1.0;
+    if (fits_.own) continue;
+    plain.solve_L(rates.col(k).data());
+    plain.solve_Lt(rates.col(k).data());
+  }
+  inertia_derivatives(data, movers_mid_, rates, I_by_q);
+  // 1/(M⁻¹)ᵢᵢ changes by its square times that.
+  if (!fits_.own) I_by_q = fits_.I.cwiseAbs2().asDiagonal() * I_by_q;
+  const auto of_dofs = [&](const MatrixXd& by_I, MatrixXd& out) {
+    const MatrixXd by_q = by_I * I_by_q;
+    out.setZero(to_.nv, to_.nv);
+    for (Index k = 0; k < count; ++k) out.row(fits_.all[static_cast<std::size_t>(k)].dof) = by_q.row(k);
+  };
+  MatrixXd Theta_by_q;
+  of_dofs(fits_.X, X_by_q_);
+  of_dofs(fits_.Theta, Theta_by_q);
+  of_dofs(fits_.at_start, at_start_by_q_);
+  of_dofs(fits_.at_end, at_end_by_q_);
+  for (const JointTerms::Fitted& each : fits_.all) {
+    auto force = dforce_.row(each.dof);
+    if (each.as_strand || !each.serves) force(to_.force(each.dof)) = 0.0;
+    if (each.as_strand) continue;
+    if (each.serves) force(to_.q(each.dof)) -= each.kp;
+    force(to_.v(each.dof)) -= each.K * each.Theta + each.D;
+    force.noalias() -= each.K * each.v * (Theta_by_q.row(each.dof) * system_.dq);
+  }
+}
+
+void ExpoTangent::displace(const VectorXd& a, const Tangent& da, Tangent& way) const {
+  for (const JointTerms::Fitted& each : fits_.all) {
+    if (each.loaded) continue;
+    auto rows = way.row(each.dof);
+    rows = dt_ * each.at_end * da.row(each.dof);
+    rows(to_.v(each.dof)) += each.at_start + each.at_end;
+    rows.noalias() += each.v * (at_start_by_q_.row(each.dof) * system_.dq);
+    rows.noalias() += (each.v + dt_ * a(each.dof)) * (at_end_by_q_.row(each.dof) * system_.dq);
+  }
+}
+
 void ExpoTangent::update_compliance_derivatives(const RobotData& data) {
-  if (!has_compliance_derivatives_) compliance_.compute(data, movers_mid_, &system_.Upsilon_by_q);
+  if (has_compliance_derivatives_) return;
   has_compliance_derivatives_ = true;
+  compliance_.compute(data, movers_mid_, &system_.Upsilon_by_q);
+  if (fits_.all.empty()) return;
+  const MatrixXd& response = compliance_.response();
+  for (Index k = 0; k < to_.nv; ++k) {
+    system_.Upsilon_by_q[static_cast<std::size_t>(k)].noalias() -=
+        response.transpose() * X_by_q_.col(k).asDiagonal() * response;
+  }
 }
 
 Tangent ExpoTangent::change_of_Upsilon(const VectorXd& f) const {
@@ -186,6 +242,7 @@ void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const 
     add_force_derivative(robot, movers_mid_, wrench.joint, world_position(data, wrench.joint, wrench.position),
                          Vector3d::Zero(), wrench.force, wrench.torque, by_force_);
   }
+  if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_;
   Tangent residual = (by_q_ - by_force_) * system_.dq;
   residual.noalias() += by_v_ * dv_mid_;
   residual -= dforce_;
@@ -217,6 +274,7 @@ void ExpoTangent::hold_response(RobotData& data, const StrandList& strands, cons
   inverse_dynamics_derivatives(data, q_mid_, still, a, by_q_, by_v_);
   inverse_dynamics_derivatives(data, q_mid_, still, still, by_force_, by_v_);
   by_q_ -= by_force_;  // but for gravity
+  if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_;
   by_force_.setZero(to_.nv, to_.nv);
   for (std::size_t k = 0; k < strands.all().size(); ++k) {
     const Strand& strand = strands.all()[k];
@@ -291,6 +349,45 @@ void ExpoTangent::average(RobotData& data, const StiffSystem& system, const Stra
     ddp2_.noalias() += Upsilon.leftCols(m) * dlam2_;
   }
   ddp_bar_ = ddp_bar;
+  move(data, v, next, way);
+}
+
+void ExpoTangent::begin_following(RobotData& data, const StiffSystem& system, const StrandList& strands,
+                                  const VectorXd& q, const VectorXd& v, Resolver& resolver) {
+  const VectorXd free = free_acceleration(data, system);
+  hold_forces(data, strands, q, v, free, VectorXd::Zero(row(strands.all().size())), da_, system_.ddp_bar);
+  update_compliance_derivatives(data);
+  resolver_.take(system_);
+  resolver.differentiate(&resolver_);
+}
+
+void ExpoTangent::follow(RobotData& data, const StiffSystem& system, const StrandList& strands, const Resolver& resolver,
+                         const VectorXd& q, const VectorXd& v, const State& next, const VectorXd& way) {
+  if (!resolver_.supported()) return give_up();
+  const std::size_t count = strands.all().size();
+  VectorXd lam(row(count)), lam2 = lam;
+  for (Tangent* each : {&dlam_, &dlam2_, &way_target_, &dp_target_}) each->resize(row(count), to_.size);
+  modes_.clear();
+  for (std::size_t k = 0; k < count; ++k) {
+    lam.segment<3>(row(k)) = resolver.lam_bar(k);
+    lam2.segment<3>(row(k)) = resolver.lam_bar2(k);
+    dlam_.middleRows<3>(row(k)) = resolver_.lam_bar(k);
+    dlam2_.middleRows<3>(row(k)) = resolver_.lam_bar2(k);
+    way_target_.middleRows<3>(row(k)) = resolver_.moved(k);
+    dp_target_.middleRows<3>(row(k)) = resolver_.velocity(k);
+    modes_.push_back(resolver.end(k).mode);
+  }
+  const VectorXd free = free_acceleration(data, system);
+  a_.resize(to_.nv, 2);
+  a_.col(0) = free + compliance_.response() * lam;
+  a_.col(1) = free + compliance_.response() * lam2;
+  q_mid_ = q;
+  hold_forces(data, strands, q, v, a_.col(0), lam, da_, ddp_);
+  da_.noalias() += compliance_.response() * dlam_;
+  hold_forces(data, strands, q, v, a_.col(1), lam2, da2_, ddp2_);
+  da2_.noalias() += compliance_.response() * dlam2_;
+  dway_ = dt_ * (start_velocity() + 0.5 * dt_ * da2_);
+  displace(a_.col(1), da2_, dway_);
   move(data, v, next, way);
 }
 

@@ -7,7 +7,10 @@
 #include "exposim/expo/agreement.hpp"
 #include "exposim/expo/averages.hpp"
 #include "exposim/expo/averages_tangent.hpp"
+#include "exposim/expo/joint_terms.hpp"
 #include "exposim/expo/look_ahead.hpp"
+#include "exposim/expo/resolver.hpp"
+#include "exposim/expo/resolver_tangent.hpp"
 #include "exposim/expo/system_tangent.hpp"
 #include "exposim/robot/motion_derivatives.hpp"
 #include "exposim/step.hpp"
@@ -37,7 +40,8 @@ class ExpoTangent final : public AgreementWatcher {
   void begin(RobotData& data, const Instant& now, const Input& input, const StrandList& strands, double dt);
   /// Terms were taken at q = start ⊕ dq: dq is nothing, half of dt v, or half of the way foreseen.
   enum class At : unsigned char { kStart, kHalfOfVelocity, kHalfOfWay };
-  void take_terms(const RobotData& data, const StrandList& strands, At at, const Eigen::VectorXd& dq);
+  void take_terms(const RobotData& data, const StrandList& strands, const JointTerms& joints, At at,
+                  const Eigen::VectorXd& dq);
   void look_ahead(RobotData& data, const StiffSystem& system, const StrandList& strands, const LookAhead& ahead,
                   const Eigen::VectorXd& q, const Eigen::VectorXd& v);
   /// What depends on velocity is now taken at the mean velocity of the way foreseen; or of start and end.
@@ -49,11 +53,16 @@ class ExpoTangent final : public AgreementWatcher {
                const LookAhead* response, const Eigen::VectorXd& q, const Eigen::VectorXd& v, const State& next,
                const Eigen::VectorXd& way);
   void aim_at_averages(const StrandList& strands);
+  /// Contacts are to be followed; and the robot was moved by what came of it.
+  void begin_following(RobotData& data, const StiffSystem& system, const StrandList& strands, const Eigen::VectorXd& q,
+                       const Eigen::VectorXd& v, Resolver& resolver);
+  void follow(RobotData& data, const StiffSystem& system, const StrandList& strands, const Resolver& resolver,
+              const Eigen::VectorXd& q, const Eigen::VectorXd& v, const State& next, const Eigen::VectorXd& way);
   void correct(RobotData& data, const StrandList& strands, const std::vector<AgreementDifference>& differences,
                const Eigen::MatrixX2d& pushed, const Eigen::MatrixX2d& turned, const Eigen::VectorXd& q,
                const State& next) override;
-  /// All is committed.
-  void end(RobotData& data, const StrandList& strands, const Step& step);
+  /// All is committed. @param resolver null: nothing was followed.
+  void end(const RobotData& data, const StrandList& strands, const Resolver* resolver, const Step& step);
 
  private:
   using Vector = Eigen::VectorXd;
@@ -66,6 +75,10 @@ class ExpoTangent final : public AgreementWatcher {
 
   Tangent start_velocity() const;
   void begin_materials(const StrandList& strands);
+  /// What drives and dampers, as fitted where terms were taken, do to inertia and forces.
+  void take_fits(const RobotData& data, const JointTerms& joints);
+  /// Where joints that move nothing that touches are led by a mean acceleration, instead.
+  void displace(const Vector& a, const Tangent& da, Tangent& way) const;
   void update_point(const RobotData& data, std::size_t joint, const Eigen::Vector3d& position,
                     const Eigen::Vector3d& arm, const Tangent& dq, const Tangent& dv, PointAt& out);
   /// Of U = travel(from, to, arm).
@@ -94,7 +107,10 @@ class ExpoTangent final : public AgreementWatcher {
   void close(const Strand& strand, std::size_t k, double left, const Tangent& da);
   void slide(const Strand& strand, std::size_t k, double eta, double lam_n, const Tangent& dlam_n);
   void move(const RobotData& data, const Vector& v, const State& next, const Vector& way);
-  void stretch(const RobotData& data, const StrandList& strands, const Step& step);
+  void stretch(const RobotData& data, const StrandList& strands, const Resolver* resolver, const Step& step);
+  /// Of the stretch of a contact before its law is applied. @return that stretch.
+  Memory carried(const StrandList& strands, std::size_t k, const Resolver* resolver, const Motion& to,
+                 Tangent& ds) const;
   void commit(const Motion& motion, const Memory& carried, const Memory& committed, const Law& law, const PointAt& at,
               const Tangent* material, Tangent& ds) const;
 
@@ -111,6 +127,8 @@ class ExpoTangent final : public AgreementWatcher {
   Tangent dphi_;                 // a row to a strand
   Tangent delta_dp_;             // of the rates of displacement that the closed form starts with
   Tangent dforce_;               // along degrees of freedom
+  JointTerms::Fits fits_;
+  Eigen::MatrixXd X_by_q_, at_start_by_q_, at_end_by_q_;  // of all degrees of freedom, where terms are taken
   Tangent dv_mid_;               // where terms are taken; of q, system_.dq
   Tangent dway_;
   Tangent dlam_, ddp_, da_;     // of forces, accelerations of strands and of the robot: averages, ...
@@ -128,6 +146,7 @@ class ExpoTangent final : public AgreementWatcher {
   ComplianceDerivatives compliance_;
   bool has_compliance_derivatives_ = false;
   AveragesTangent averages_;
+  ResolverTangent resolver_;
   BodyAccelerations accelerations_;
   PointTangent point_;
   PointAt at_end_;

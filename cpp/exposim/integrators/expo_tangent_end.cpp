@@ -35,7 +35,8 @@ Tangent crossed(const Vector3d& a, const Columns& columns) {
 void ExpoTangent::move(const RobotData& data, const VectorXd& v, const State& next, const VectorXd& way) {
   const Robot& robot = world_.robot();
   const State& start = now_->state;
-  const Tangent by = dt_ * (start_velocity() + 0.5 * dt_ * da2_);
+  Tangent by = dt_ * (start_velocity() + 0.5 * dt_ * da2_);
+  displace(a_.col(1), da2_, by);
   dv_next_ = start_velocity() + dt_ * da_;
   dq_next_ = by;
   for (Index i = 0; i < to_.nv; ++i) dq_next_(i, to_.q(i)) += 1.0;
@@ -102,6 +103,7 @@ void ExpoTangent::aim_at_averages(const StrandList& strands) {
 void ExpoTangent::correct(RobotData& data, const StrandList& strands,
                           const std::vector<AgreementDifference>& differences, const Eigen::MatrixX2d& pushed,
                           const Eigen::MatrixX2d& turned, const VectorXd& q, const State& next) {
+  if (!supported_) return;
   const std::size_t count = strands.all().size();
   const Index m = row(count);
   update_movers(data, movers_);
@@ -190,49 +192,65 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
   }
 }
 
-void ExpoTangent::end(RobotData& data, const StrandList& strands, const Step& step) {
+void ExpoTangent::end(const RobotData& data, const StrandList& strands, const Resolver* resolver, const Step& step) {
   out_.next.setZero(world_.tangent_size(), to_.size);
   out_.next.topRows(to_.nv) = dq_next_;
   out_.next.middleRows(to_.nv, to_.nv) = dv_next_;
-  stretch(data, strands, step);
+  stretch(data, strands, resolver, step);
+  if (resolver) out_.grazing = resolver_.grazing();
+  for (Grazing& each : out_.grazing) each.strand = strands.all()[each.strand].index;
 }
 
-void ExpoTangent::stretch(const RobotData& data, const StrandList& strands, const Step& step) {
+void ExpoTangent::stretch(const RobotData& data, const StrandList& strands, const Resolver* resolver,
+                          const Step& step) {
   update_movers(data, movers_);
   const Instant& next = step.next;
   for (std::size_t i = 0; i < world_.contacts().size(); ++i) {
-    const Memory &committed = next.state.memory[i], &before = now_->state.memory[i];
+    const Memory& committed = next.state.memory[i];
     if (!committed.active()) continue;
-    const std::size_t point = world_.point_of(i, committed);
-    const ContactPoint shape = world_.shape(point);
+    const ContactPoint shape = world_.shape(world_.point_of(i, committed));
     const Motion& to = next.motions[i];
     if (to.curved || to.carried) return give_up();
     update_point(data, shape.joint, shape.position, to.arm, dq_next_, dv_next_, at_end_);
     Tangent ds = Tangent::Zero(3, to_.size);
-    Memory carried = before;
+    Memory before;
     const Tangent* material = nullptr;
     for (std::size_t k = 0; k < strands.all().size(); ++k) {
       if (strands.all()[k].index != i || is_limit(strands.all()[k])) continue;
+      before = carried(strands, k, resolver, to, ds);
       if (!system_.materials.empty()) material = &system_.materials[k];
-      if (!before.active()) break;
-      const Motion& from = now_->motions[i];
-      carry(travel(from, to), from, to, carried);
-      const Matrix3d plane = before.mode == Mode::kBound
-                                 ? Matrix3d(Matrix3d::Identity())
-                                 : Matrix3d(Matrix3d::Identity() - to.n * to.n.transpose());
-      ds = plane * travelled(from, to, to.arm, starts_[k], at_end_);
-      ds.middleCols<3>(to_.stretch(i)) += plane;
     }
-    commit(to, carried, committed, world_.law(i, committed), at_end_, material, ds);
+    commit(to, before, committed, world_.law(i, committed), at_end_, material, ds);
     out_.next.middleRows<3>(to_.stretch(i)) = ds;
   }
+}
+
+Memory ExpoTangent::carried(const StrandList& strands, std::size_t k, const Resolver* resolver, const Motion& to,
+                            Tangent& ds) const {
+  const Strand& strand = strands.all()[k];
+  const Motion& from = strand.motion;
+  Memory memory = resolver ? resolver->end(k) : strand.memory;
+  if (!memory.active()) return memory;
+  const Matrix3d plane = memory.mode == Mode::kBound ? Matrix3d(Matrix3d::Identity())
+                                                     : Matrix3d(Matrix3d::Identity() - to.n * to.n.transpose());
+  if (!resolver) {
+    carry(travel(from, to), from, to, memory);
+    ds = plane * travelled(from, to, to.arm, starts_[k], at_end_);
+    ds.middleCols<3>(to_.stretch(strand.index)) += plane;
+    return memory;
+  }
+  ds = resolver_.stretch(k);
+  if (memory.slipping()) return memory;
+  carry(travel(from, to, from.arm) - resolver->moved(k), from, to, memory);
+  ds += plane * (travelled(from, to, from.arm, starts_[k], at_end_) - resolver_.moved(k));
+  return memory;
 }
 
 void ExpoTangent::commit(const Motion& motion, const Memory& carried, const Memory& committed, const Law& law,
                          const PointAt& at, const Tangent* material, Tangent& ds) const {
   if (committed.mode == Mode::kIdle) ds.setZero();
   if (committed.mode != Mode::kSlipping) return;
-  const Material* const made_of = law.material();
+  const Material* const made_of = law.made_of();
   if (!made_of) return;
   // s = −μ λ_n t̂ / K_t, with t̂ the direction of the force that would have held it.
   const Vector3d& n = motion.n;

@@ -18,10 +18,9 @@ using Glance = LookAhead::Glance;
 
 void ExpoTangent::look_ahead(RobotData& data, const StiffSystem& system, const StrandList& strands,
                              const LookAhead& ahead, const VectorXd& q, const VectorXd& v) {
-  const std::size_t count = strands.all().size();
-  if (count == 0) {
-    const VectorXd free = free_acceleration(data, system);
-    hold_forces(data, strands, q, v, free, VectorXd(), da_, ddp_);
+  VectorXd a = free_acceleration(data, system);
+  if (strands.all().empty()) {
+    hold_forces(data, strands, q, v, a, VectorXd(), da_, ddp_);
   } else {
     begin_looking(strands, ahead.first());
     look_stage(data, system, strands, ahead.first(), q, v);
@@ -30,7 +29,11 @@ void ExpoTangent::look_ahead(RobotData& data, const StiffSystem& system, const S
       look_stage(data, system, strands, ahead.last(), q, v);
     }
   }
+  for (std::size_t k = 0; k < strands.all().size(); ++k) {
+    a += compliance_.response().middleCols<3>(row(k)) * ahead.last()[k].lam;
+  }
   dway_ = dt_ * (start_velocity() + 0.5 * dt_ * da_);
+  displace(a, da_, dway_);
 }
 
 void ExpoTangent::begin_looking(const StrandList& strands, const std::vector<Glance>& glances) {
@@ -43,7 +46,7 @@ void ExpoTangent::begin_looking(const StrandList& strands, const std::vector<Gla
     const Motion& motion = strand.motion;
     if (glances[k].does == Does::kSlide) {
       const Vector3d lam = strand.law->force(motion, strand.memory);
-      const Material* const material = strand.law->material();
+      const Material* const material = strand.law->made_of();
       if (!material) return give_up();
       Tangent dlam_n = -material->K_n * dphi_.row(static_cast<Index>(k));
       dlam_n -= material->B_n * (motion.n.transpose() * starts_[k].dp);
@@ -63,7 +66,7 @@ void ExpoTangent::slide(const Strand& strand, std::size_t k, double eta, double 
   deta.setZero();
   const Vector3d velocity = tangent(strand.motion.dp, strand.motion.n);
   const double speed = velocity.norm();
-  const Material* const material = strand.law->material();
+  const Material* const material = strand.law->made_of();
   if (eta == 0.0 || lam_n <= 0.0 || speed <= thresholds::kSlowest || !material) return;
   deta = material->mu / speed * dlam_n;
   deta -= eta / (speed * speed) * (velocity.transpose() * starts_[k].dp);
@@ -179,7 +182,7 @@ void ExpoTangent::reconsider(const StrandList& strands, const std::vector<Glance
     } else if (does == Does::kSlide || does == Does::kClose) {
       slide(strand, k, last[k].eta, n.dot(lam), n.transpose() * dlam);
     } else if (does == Does::kDrag) {
-      const Material* const material = strand.law->material();
+      const Material* const material = strand.law->made_of();
       if (!material) return give_up();
       const Vector3d lam_t = tangent(lam, n);
       const double norm = lam_t.norm(), lam_n = n.dot(lam), mu = material->mu;

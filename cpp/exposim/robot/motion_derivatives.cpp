@@ -152,11 +152,71 @@ void inverse_dynamics_derivatives(RobotData& data, const VectorXd& q, const Vect
   by_v = pin.dtau_dv;
 }
 
-void ComplianceDerivatives::clear(const RobotData& data) {
+void Momenta::update(const RobotData& data, const Movers& movers, const MatrixXd& rates) {
+  const std::vector<TreeJoint>& joints = data.robot().tree().joints;
+  const Index size = rates.cols();
+  velocities_.resize(joints.size());
+  momenta_.resize(joints.size());
+  velocities_[0].setZero(6, size);
+  for (std::size_t b = 1; b < joints.size(); ++b) {
+    const std::size_t parent = joints[b].parent;
+    const Vector3d p = origin_of(data, b), d = p - origin_of(data, parent);
+    Columns& V = velocities_[b];
+    V = velocities_[parent];
+    for (Index i = 0; i < size; ++i) V.col(i).tail<3>() += Vector3d(V.col(i).head<3>()).cross(d);
+    for (Index k = joints[b].in_v; k < joints[b].in_v + joints[b].nv; ++k) {
+      const Mover& mover = movers[static_cast<std::size_t>(k)];
+      Eigen::Matrix<double, 6, 1> S;
+      S << mover.angular, mover.at(p);
+      V.noalias() += S * rates.row(k);
+    }
+    const BodyTerms& terms = data.tree().terms[b];
+    Columns& F = momenta_[b];
+    F.resize(6, size);
+    for (Index i = 0; i < size; ++i) {
+      const Vec3 omega(V(0, i), V(1, i), V(2, i)), v(V(3, i), V(4, i), V(5, i));
+      F.col(i).tail<3>() = Vector3d(joints[b].mass * v + cross(omega, terms.mc));
+      F.col(i).head<3>() = Vector3d(terms.I * omega + cross(terms.mc, v));
+    }
+  }
+  for (std::size_t b = joints.size() - 1; b > 0; --b) {
+    const std::size_t parent = joints[b].parent;
+    if (parent == 0) continue;
+    const Vector3d d = origin_of(data, b) - origin_of(data, parent);
+    for (Index i = 0; i < size; ++i) {
+      const Vector3d P = momenta_[b].col(i).tail<3>();
+      momenta_[parent].col(i).tail<3>() += P;
+      momenta_[parent].col(i).head<3>() += momenta_[b].col(i).head<3>() + d.cross(P);
+    }
+  }
+}
+
+void Momenta::turn_back(const RobotData& data, const Mover& mover, Columns& out) const {
+  const Columns& V = velocities_[mover.parent];
+  const Vector3d to_o = mover.o - origin_of(data, mover.parent);
+  out.resize(6, V.cols());
+  for (Index i = 0; i < V.cols(); ++i) {
+    const Vector3d omega = V.col(i).head<3>(), v = Vector3d(V.col(i).tail<3>()) + omega.cross(to_o);
+    out.col(i).head<3>() = mover.angular.cross(omega);
+    out.col(i).tail<3>() = mover.angular.cross(v) + mover.linear.cross(omega);
+  }
+}
+
+void inertia_derivatives(const RobotData& data, const Movers& movers, const MatrixXd& rates, MatrixXd& by_q) {
+  Momenta momenta;
+  momenta.update(data, movers, rates);
+  Momenta::Columns turned;
+  by_q.resize(rates.cols(), static_cast<Index>(movers.size()));
+  for (std::size_t k = 0; k < movers.size(); ++k) {
+    momenta.turn_back(data, movers[k], turned);
+    by_q.col(static_cast<Index>(k)) =
+        -2.0 * turned.cwiseProduct(momenta.momentum(movers[k].joint)).colwise().sum().transpose();
+  }
+}
+
+void ComplianceDerivatives::clear() {
   rows_.clear();
   size_ = 0;
-  velocities_.resize(data.tree().bodies.size());
-  momenta_.resize(velocities_.size());
 }
 
 void ComplianceDerivatives::add_point(std::size_t joint, const Vector3d& position, const Vector3d& arm) {
@@ -171,7 +231,6 @@ void ComplianceDerivatives::add_dof(Index dof, Index rows) {
 
 void ComplianceDerivatives::compute(const RobotData& data, const Movers& movers, std::vector<MatrixXd>* by_q) {
   const Robot& robot = data.robot();
-  const std::vector<TreeJoint>& joints = robot.tree().joints;
   const Index nv = robot.nv();
   J_.setZero(nv, size_);
   for (const Row& row : rows_) {
@@ -190,59 +249,20 @@ void ComplianceDerivatives::compute(const RobotData& data, const Movers& movers,
   Upsilon_.noalias() = J_.transpose() * response_;
   if (!by_q) return;
 
-  // Velocities at the rates of every row (angular, then linear at the body's origin), outwards; momenta inwards.
-  velocities_[0].setZero(6, size_);
-  for (std::size_t b = 1; b < joints.size(); ++b) {
-    const std::size_t parent = joints[b].parent;
-    const Vector3d p = origin_of(data, b), d = p - origin_of(data, parent);
-    auto& V = velocities_[b];
-    V = velocities_[parent];
-    for (Index i = 0; i < size_; ++i) V.col(i).tail<3>() += Vector3d(V.col(i).head<3>()).cross(d);
-    for (Index k = joints[b].in_v; k < joints[b].in_v + joints[b].nv; ++k) {
-      const Mover& mover = movers[static_cast<std::size_t>(k)];
-      Eigen::Matrix<double, 6, 1> S;
-      S << mover.angular, mover.at(p);
-      V.noalias() += S * response_.row(k);
-    }
-    const BodyTerms& terms = data.tree().terms[b];
-    auto& F = momenta_[b];
-    F.resize(6, size_);
-    for (Index i = 0; i < size_; ++i) {
-      const Vec3 omega(V(0, i), V(1, i), V(2, i)), v(V(3, i), V(4, i), V(5, i));
-      F.col(i).tail<3>() = Vector3d(joints[b].mass * v + cross(omega, terms.mc));
-      F.col(i).head<3>() = Vector3d(terms.I * omega + cross(terms.mc, v));
-    }
-  }
-  for (std::size_t b = joints.size() - 1; b > 0; --b) {
-    const std::size_t parent = joints[b].parent;
-    if (parent == 0) continue;
-    const Vector3d d = origin_of(data, b) - origin_of(data, parent);
-    for (Index i = 0; i < size_; ++i) {
-      const Vector3d P = momenta_[b].col(i).tail<3>();
-      momenta_[parent].col(i).tail<3>() += P;
-      momenta_[parent].col(i).head<3>() += momenta_[b].col(i).head<3>() + d.cross(P);
-    }
-  }
-
+  momenta_.update(data, movers, response_);
   by_q->resize(static_cast<std::size_t>(nv));
-  turned_.resize(6, size_);
   for (Index k = 0; k < nv; ++k) {
     const Mover& mover = movers[static_cast<std::size_t>(k)];
     MatrixXd& out = (*by_q)[static_cast<std::size_t>(k)];
-    const Vector3d to_o = mover.o - origin_of(data, mover.parent);
-    const auto& V = velocities_[mover.parent];
-    for (Index i = 0; i < size_; ++i) {
-      const Vector3d omega = V.col(i).head<3>(), v = Vector3d(V.col(i).tail<3>()) + omega.cross(to_o);
-      turned_.col(i).head<3>() = mover.angular.cross(omega);
-      turned_.col(i).tail<3>() = mover.angular.cross(v) + mover.linear.cross(omega);
-    }
-    out.noalias() = turned_.transpose() * momenta_[mover.joint];
+    const Momenta::Columns& V = momenta_.velocity(mover.parent);
+    momenta_.turn_back(data, mover, turned_);
+    out.noalias() = turned_.transpose() * momenta_.momentum(mover.joint);
     for (const Row& row : rows_) {
       const std::vector<Index>& dofs = robot.supports(row.joint);
       if (row.dof >= 0 || !std::binary_search(dofs.begin(), dofs.end(), k)) continue;
       const Vector3d c = world_position(data, row.joint, row.position), r = mover.at(c);
       const Vector3d from_b = c - origin_of(data, row.joint), from_p = c - origin_of(data, mover.parent);
-      const auto& Vb = velocities_[row.joint];
+      const Momenta::Columns& Vb = momenta_.velocity(row.joint);
       for (Index j = 0; j < size_; ++j) {
         const Vector3d omega_p = V.col(j).head<3>(), omega_b = Vb.col(j).head<3>();
         const Vector3d at_c = Vector3d(Vb.col(j).tail<3>()) + omega_b.cross(from_b);

@@ -63,6 +63,25 @@ void add_force_derivative(const Robot& robot, const Movers& movers, std::size_t 
 void inverse_dynamics_derivatives(RobotData& data, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
                                   const Eigen::VectorXd& dv, Eigen::MatrixXd& by_q, Eigen::MatrixXd& by_v);
 
+/// Velocities of bodies at rates of the degrees of freedom, the columns of a matrix, and momenta of each body with all
+/// that it carries: angular, then linear, about the origin of its frame.
+class Momenta {
+ public:
+  using Columns = Eigen::Matrix<double, 6, Eigen::Dynamic>;
+  void update(const RobotData& data, const Movers& movers, const Eigen::MatrixXd& rates);
+  const Columns& velocity(std::size_t body) const { return velocities_[body]; }
+  const Columns& momentum(std::size_t body) const { return momenta_[body]; }
+  /// S × V of what carries a degree of freedom: by which turning it back changes the velocities of all that it carries.
+  void turn_back(const RobotData& data, const Mover& mover, Columns& out) const;
+
+ private:
+  std::vector<Columns> velocities_, momenta_;
+};
+
+/// aᵀ(∂M/∂q_k) a for rates a, the columns of a matrix: a row to each, a column to each k. By the last terms.
+void inertia_derivatives(const RobotData& data, const Movers& movers, const Eigen::MatrixXd& rates,
+                         Eigen::MatrixXd& by_q);
+
 /// Υ = J M⁻¹Jᵀ of rows that are three of a point (world axes) or one of a degree of freedom, and its derivatives.
 ///
 /// With a_i = M⁻¹J_iᵀ, V_i the velocities of bodies at those rates, F_i the momenta that go with them of all that a
@@ -73,7 +92,7 @@ void inverse_dynamics_derivatives(RobotData& data, const Eigen::VectorXd& q, con
 /// since turning all that k carries is, seen from there, turning V_p back.
 class ComplianceDerivatives {
  public:
-  void clear(const RobotData& data);
+  void clear();
   void add_point(std::size_t joint, const Eigen::Vector3d& position, const Eigen::Vector3d& arm);
   /// @param rows that it takes, all but the first zero.
   void add_dof(Eigen::Index dof, Eigen::Index rows = 1);
@@ -95,7 +114,7 @@ class ComplianceDerivatives {
   std::vector<Row> rows_;
   Eigen::Index size_ = 0;
   Eigen::MatrixXd J_, response_, Upsilon_;  // J transposed
-  std::vector<Eigen::Matrix<double, 6, Eigen::Dynamic>> velocities_, momenta_;
+  Momenta momenta_;
   Eigen::Matrix<double, 6, Eigen::Dynamic> turned_;
 };
 

@@ -53,7 +53,7 @@ class Law {
   virtual Eigen::Matrix3d stiffness(const Eigen::Vector3d& n) const = 0;
   virtual Eigen::Matrix3d damping(const Eigen::Vector3d& n) const = 0;
   /// What it is made of, if it is a material.
-  virtual const Material* material() const { return nullptr; }
+  virtual const Material* made_of() const { return nullptr; }
   /// Largest eigenvalues of the two.
   virtual double most_stiffness() const = 0;
   virtual double most_damping() const = 0;

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from exposim.simulation.events import Event
     from exposim.simulation.state import State
 
-GrazingKind = Literal["touch", "simultaneous", "slip at rest", "tangential", "choice"]
+GrazingKind = Literal["touch", "tangential", "simultaneous", "at once", "no direction", "held back", "choice"]
 GRAZING: tuple[GrazingKind, ...] = get_args(GrazingKind)  # in the order of the core
 Method = Literal["analytic", "differences"]
 
@@ -25,9 +25,10 @@ class Grazing:
     """Where a step is not differentiable, or nearly so; its derivatives are then those to one side.
 
     Args:
-        kind: ``"touch"``: a contact closes or opens with next to no speed. ``"simultaneous"``: several change at once,
-            in the order that the step found. ``"slip at rest"``: one begins to slip without a velocity that says which
-            way; its direction is held. ``"tangential"``: a mode ends where its margin hardly falls. ``"choice"``: the
+        kind: ``"touch"``: a contact closes with hardly any velocity; beside this, it does not. ``"tangential"``: what a
+            mode ends by hardly passes zero. ``"simultaneous"``: several contacts change at once, in the order that the
+            step found. ``"at once"``: an event at the very start, the time of which is held. ``"no direction"``: one
+            slips at rest; its direction is held. ``"held back"``: friction that has no solution. ``"choice"``: the
             scheme is about to choose otherwise, as for the number of micro-steps; the derivative is that of the side
             on which it does not.
         t: Since the start of the step [s].
