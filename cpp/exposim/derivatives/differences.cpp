@@ -12,10 +12,10 @@ using Eigen::VectorXd;
 namespace {
 
 // By which things are moved: far below what a contact's depth, stretch and sliding velocity are.
-constexpr double kOfPosition = 1e-7;  // [m, rad]
-constexpr double kOfVelocity = 1e-6;  // [m/s, rad/s]
-constexpr double kOfStretch = 1e-9;   // [m]
-constexpr double kOfForce = 1e-5;     // [N, N·m]; beyond one, of itself
+constexpr double kOfPosition = 1e-6;  // [m, rad]
+constexpr double kOfVelocity = 1e-5;  // [m/s, rad/s]
+constexpr double kOfStretch = 1e-8;   // [m]
+constexpr double kOfForce = 1e-4;     // [N, N·m]; beyond one, of itself
 constexpr double kShrinks = 0.1;      // where choices change nearby, at most so often
 constexpr int kMostShrinkings = 2;
 
