@@ -163,11 +163,14 @@ void bind_resolve(nb::module_& m) {
       .def(
           "__init__",
           [](SystemTangent* self, std::vector<Eigen::MatrixXd> Upsilon_by_q, const Tangent& dq, const Tangent& ddp_bar,
-             const Tangent& delta, const Tangent& dp, std::vector<Tangent> materials) {
-            new (self) SystemTangent{{}, std::move(Upsilon_by_q), dq, ddp_bar, delta, dp, std::move(materials)};
+             const Tangent& delta, const Tangent& dp, std::vector<Tangent> materials, std::vector<Eigen::Index> dofs,
+             std::vector<Tangent> drives) {
+            new (self) SystemTangent{std::move(dofs),      std::move(Upsilon_by_q), dq, ddp_bar, delta, dp,
+                                     std::move(materials), std::move(drives)};
           },
           nb::arg("Upsilon_by_q"), nb::arg("dq"), nb::arg("ddp_bar"), nb::arg("delta"), nb::arg("dp"),
-          nb::arg("materials"));
+          nb::arg("materials"), nb::arg("dofs") = std::vector<Eigen::Index>(),
+          nb::arg("drives") = std::vector<Tangent>());
   nb::class_<ResolvedTangents>(m, "ResolvedTangents")
       .def_ro("lam_bar", &ResolvedTangents::lam_bar)
       .def_ro("lam_bar2", &ResolvedTangents::lam_bar2)

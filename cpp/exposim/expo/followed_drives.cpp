@@ -16,9 +16,6 @@ using Eigen::VectorXd;
 
 namespace {
 
-/// The force of the second stage lies on the straight line through those of the start and the first stage, so far
-/// behind the latter that the two weights of the implicit stages make of them what the explicit half wants.
-const double kBehind = 1.0 / (2.0 * kGamma * kGamma);
 /// Error of the velocity after h, by how far forces at its start, first stage and end are from a straight line: the
 /// explicit half loses z³/6 of y' = λy.
 constexpr double kErrorOfBend = 0.236;
@@ -173,9 +170,9 @@ void FollowedDrives::end_second_stage(const VectorXd& wrench, double h) {
   reply_to(wrench, in_stage_);
   for (std::size_t d = 0; d < group_.size(); ++d) {
     Track& track = *group_[d];
-    const double a2 = replies_[d];
-    track.v_end = track.v + (h - g) * track.a1 + g * a2;
-    track.way = h * track.v + 2.0 * g * (h - g) * track.a1 + g * g * a2;
+    track.a2 = replies_[d];
+    track.v_end = track.v + (h - g) * track.a1 + g * track.a2;
+    track.way = h * track.v + 2.0 * g * (h - g) * track.a1 + g * g * track.a2;
   }
 }
 

@@ -28,6 +28,16 @@ class FollowedDrives {
     double at(double x_now, double v_now) const { return force - K * x_now - D * v_now; }
   };
 
+  /// A drive on its way through the step.
+  struct Track {
+    Drive drive;
+    double x, v, force;        ///< now; x counted from the start
+    double force1, force2;     ///< at the first stage, and in the second
+    double a1, a2;             ///< accelerations of the stages
+    double way, v_end;         ///< displacement in the micro-step, velocity at its end
+    double lam_bar, lam_bar2;  ///< single and double integral of its force
+  };
+
   /// At the start of a step, with the factor that its system was updated with.
   void begin(const RobotData& data);
   /// @return its number.
@@ -54,6 +64,15 @@ class FollowedDrives {
   const Eigen::VectorXd& pushed() const { return pushed_; }
   void accept(double h);
 
+  // What is differentiated:
+  const std::vector<Track>& all() const { return tracks_; }
+  const std::vector<Track*>& group() const { return group_; }
+  /// What a drive of the group does to the coordinates of its blocks; behind them, to those of its drives.
+  const double* column(std::size_t d) const {
+    return Upsilon_.data() + (blocks_ + static_cast<Eigen::Index>(d)) * stride_;
+  }
+  Eigen::Index blocks_size() const { return blocks_; }
+
   // After a step of dt:
   double mean_force(std::size_t k, double dt) const { return tracks_[k].lam_bar / dt; }
   double displacement(std::size_t k) const { return tracks_[k].x; }
@@ -62,16 +81,6 @@ class FollowedDrives {
   void add_forces(double dt, Eigen::MatrixX2d& along_dofs) const;
 
  private:
-  /// A drive on its way through the step.
-  struct Track {
-    Drive drive;
-    double x, v, force;        ///< now; x counted from the start
-    double force1, force2;     ///< at the first stage, and in the second
-    double a1;                 ///< of the first stage
-    double way, v_end;         ///< displacement in the micro-step, velocity at its end
-    double lam_bar, lam_bar2;  ///< single and double integral of its force
-  };
-
   /// Fills Υ̂ of the blocks and drives, and p̈̄ of the drives.
   void load(const StiffSystem& system, const std::vector<std::size_t>& blocks);
   void take_out_of_inertia();

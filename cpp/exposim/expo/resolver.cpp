@@ -38,7 +38,7 @@ void Resolver::resolve(const StiffSystem& system, const StrandList& strands, dou
                        FollowedDrives* drives) {
   const double stage = kGamma * std::ldexp(dt / how.least, -thresholds::kRungsToJam);
   start(system, strands);
-  if (tangent_) tangent_->begin(system, tracks_, dt);
+  if (tangent_) tangent_->begin(system, tracks_, drives, dt);
   changes_.clear();
   changes_.reserve(4 * static_cast<std::size_t>(most_events(tracks_.size())));
   info_ = {};

@@ -74,7 +74,7 @@ void Resolver::enter(const StiffSystem& system, std::size_t group, double stage)
     track.law->begin(phase);
     if (courses_) (*courses_)[k].begin(phase.lam);
   }
-  if (tangent_) tangent_->enter(group_, blocks_);
+  if (tangent_) tangent_->enter(group_, blocks_, drives_ != nullptr);
 }
 
 void Resolver::attach_springs(double h) {

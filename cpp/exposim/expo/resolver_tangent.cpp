@@ -20,15 +20,13 @@ constexpr double kHardly = 1e-4;
 constexpr Index kThrees = 13, kSingles = 4;
 constexpr Index kMaterialRows = 5;
 
-void load_rows(const Tangent& from, Index first, Index count, Index length, double* to) {
-  for (Index i = 0; i < count; ++i) std::copy_n(from.data() + (first + i) * from.cols(), from.cols(), to + i * length);
-}
-
 }  // namespace
 
-void ResolverTangent::begin(const StiffSystem& system, const std::vector<StrandTrack>& tracks, double dt) {
+void ResolverTangent::begin(const StiffSystem& system, const std::vector<StrandTrack>& tracks,
+                            const FollowedDrives* drives, double dt) {
   system_ = &system;
   tracks_ = &tracks;
+  followed_ = drives;
   dt_ = dt;
   grazing_.clear();
   directions_ = inputs_->directions();
@@ -86,12 +84,13 @@ void ResolverTangent::allot() {
     load_rows(inputs_->delta, 3 * static_cast<Index>(k), 3, length_, d.delta.first);
     load_rows(inputs_->dp, 3 * static_cast<Index>(k), 3, length_, d.dp.first);
   }
+  allot_drives();
 }
 
-void ResolverTangent::enter(const std::vector<StrandTrack*>& group, const SprungBlocks& blocks) {
+void ResolverTangent::enter(const std::vector<StrandTrack*>& group, const SprungBlocks& blocks, bool driven) {
   group_.assign(group.begin(), group.end());
-  const auto rows = 3 * group_.size();
-  const auto size = rows * static_cast<std::size_t>(length_);
+  driven_ = driven ? followed_->group().size() : 0;
+  const auto size = (3 * group_.size() + driven_) * static_cast<std::size_t>(length_);
   for (std::vector<double>* const each : {&ddp_bar_, &a1_, &a2_}) each->assign(size, 0.0);
   motion_.assign(static_cast<std::size_t>(3 * length_), 0.0);
   wrenches_.assign(static_cast<std::size_t>(blocks.size() * length_), 0.0);
@@ -99,13 +98,18 @@ void ResolverTangent::enter(const std::vector<StrandTrack*>& group, const Sprung
   for (std::vector<double>* const each : {&dh_, &dleft_}) each->assign(static_cast<std::size_t>(length_), 0.0);
   times_move_ = false;
   first_of_.clear();
+  places_.clear();
   for (std::size_t k = 0; k < group_.size(); ++k) {
     const std::size_t strand = index_of(*group_[k]);
     const Index at = 3 * static_cast<Index>(k) * length_;
     first_of_.push_back(blocks.first_of(group_[k]->row->block));
-    load_rows(inputs_->ddp_bar, 3 * static_cast<Index>(strand), 3, length_, ddp_bar_.data() + at);
+    for (Index i = 0; i < 3; ++i) places_.push_back(3 * static_cast<Index>(strand) + i);
     strands_[strand].a1 = {a1_.data() + at, length_};
     strands_[strand].a2 = {a2_.data() + at, length_};
+  }
+  if (driven) enter_drives();
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    load_rows(inputs_->ddp_bar, places_[i], 1, length_, ddp_bar_.data() + static_cast<Index>(i) * length_);
   }
   pack_Upsilon();
   for (std::size_t k = 0; k < group_.size(); ++k) {
@@ -239,6 +243,10 @@ void ResolverTangent::finish() {
     laws_[k].project(once * track.lam_bar, track.phase.n, d, scratch_.data(), d.lam_bar);
     laws_[k].project(twice * track.lam_bar2, track.phase.n, d, scratch_.data(), d.lam_bar2);
     laws_[k].end(track.phase, d, d.stretch);
+  }
+  for (const DriveTangent& d : drives_) {
+    sum.add(1.0 / dt_, d.lam_bar).into(d.lam_bar);
+    sum.add(2.0 / (dt_ * dt_), d.lam_bar2).into(d.lam_bar2);
   }
 }
 

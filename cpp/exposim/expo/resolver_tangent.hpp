@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <vector>
 
+#include "exposim/expo/drive_tangent.hpp"
 #include "exposim/expo/law_tangent.hpp"
 #include "exposim/expo/strand_tangent.hpp"
 #include "exposim/expo/system_tangent.hpp"
+#include "exposim/expo/followed_drives.hpp"
 #include "exposim/expo/sprung_blocks.hpp"
 #include "exposim/expo/strand_track.hpp"
 #include "exposim/grazing.hpp"
@@ -22,7 +24,13 @@ namespace exposim {
 ///   λᵢ = λ − K ξᵢ − B ηᵢ,   aᵢ = p̈̄ + Υ λᵢ,   ξ₁ = gṗ + g²a₁,   ξ₂ = hṗ + 2g(h − g)a₁ + g²a₂,   ηᵢ likewise,
 ///   dλᵢ = wᵢ − Q αᵢ,   daᵢ = cᵢ + αᵢ,   αᵢ = (I + ΥQ)⁻¹ Υ wᵢ,   cᵢ = dp̈̄ + dΥ λᵢ,
 ///
-/// wᵢ being dλᵢ with cᵢ in place of daᵢ. All of this is sums of rows that are as long as there are directions.
+/// wᵢ being dλᵢ with cᵢ in place of daᵢ. Drives that are followed beside the strands (FollowedDrives) push with forces
+/// fᵢ that are known before a stage. Stacked behind the strands, with Υ′ without their X and Υ with it,
+///
+///   aᵢ = p̈̄ + Υ Fᵢ,   Fᵢ = λᵢ + fᵢ + X aᵢ − f_fitted,
+///   cᵢ = c̄ᵢ + Υ′ (X c̄ᵢ + dfᵢ + dX aᵢ − df_fitted),   c̄ᵢ = dp̈̄ + dΥ Fᵢ.
+///
+/// All of this is sums of rows that are as long as there are directions.
 class ResolverTangent {
  public:
   using View = Eigen::Map<const RowMatrixXd, 0, Eigen::OuterStride<>>;
@@ -44,10 +52,19 @@ class ResolverTangent {
   View stretch(std::size_t k) const { return view(strands_[k].stretch); }
   View delta(std::size_t k) const { return view(strands_[k].delta); }
 
+  // Of drives that were followed beside them, in the order of FollowedDrives, 1 × directions: averages of the force,
+  // its double averages, how far the drive has come, and its velocity.
+  View drive_lam_bar(std::size_t k) const { return view(drives_[k].lam_bar); }
+  View drive_lam_bar2(std::size_t k) const { return view(drives_[k].lam_bar2); }
+  View drive_moved(std::size_t k) const { return view(drives_[k].x); }
+  View drive_velocity(std::size_t k) const { return view(drives_[k].v); }
+
   // For the resolver:
-  void begin(const StiffSystem& system, const std::vector<StrandTrack>& tracks, double dt);
+  void begin(const StiffSystem& system, const std::vector<StrandTrack>& tracks, const FollowedDrives* drives,
+             double dt);
   /// A group of strands, which have begun.
-  void enter(const std::vector<StrandTrack*>& group, const SprungBlocks& blocks);
+  /// @param driven by drives of it.
+  void enter(const std::vector<StrandTrack*>& group, const SprungBlocks& blocks, bool driven);
   /// What is left is divided into micro-steps of h.
   void divide(double left, double h);
   /// The micro-step of h just tried is to end at the event that was found in it.
@@ -61,14 +78,34 @@ class ResolverTangent {
 
  private:
   View view(const Rows3& rows) const { return {rows.first, 3, directions_, Eigen::OuterStride<>(rows.stride)}; }
+  View view(const double* row) const { return {row, 1, directions_, Eigen::OuterStride<>(length_)}; }
   std::size_t index_of(const StrandTrack& track) const { return static_cast<std::size_t>(&track - tracks_->data()); }
   void note(double t, std::size_t strand, Grazing::Kind kind) { grazing_.push_back({t, strand, kind}); }
 
   void allot();
+  void allot_drives();
+  /// How drives move the group.
+  void enter_drives();
+  /// Turns c̄ of all coordinates of the group into c, for forces of the drives and accelerations in a stage.
+  void push_by_drives(bool second, double* c);
+  /// Adds what the strands' forces do to the drives.
+  void reply_to_strands(bool second, double* a);
+  /// Of the force of a drive at another place and velocity, by rows of these.
+  void force_at(std::size_t d, double x, double v, RowSum& sum);
+  /// Forces of the drives in the second stage; what the micro-step does to them.
+  void end_first_stage(double h);
+  void end_second_stage(double h);
+  void accept_drives(double h);
+  const FollowedDrives::Track& drive(std::size_t d) const { return *followed_->group()[d]; }
+  DriveTangent& of_drive(std::size_t d) {
+    return drives_[static_cast<std::size_t>(&drive(d) - followed_->all().data())];
+  }
   /// ∂Υ/∂q of the present group, so that forces contract it at once.
   void pack_Upsilon();
-  /// Of the response of strands to a unit force along their normal, where that is asked for.
+  /// Of the response of a strand of the group to a unit force along its normal, where that is asked for.
   void find_compliance(std::size_t k);
+  /// dΥ f by all of q, for forces on the coordinates of the group; zeros cost nothing.
+  void contract(const std::vector<double>& forces);
   /// Derivatives of the micro-step of h just tried.
   void differentiate_stages(double h, const SprungBlocks& blocks);
   /// Takes what the forces in the stages do to the blocks, of those with forces.
@@ -105,12 +142,21 @@ class ResolverTangent {
   bool times_move_ = false;                // the length of a micro-step depends on the directions
   std::vector<double> dh_, dleft_, scratch_;
 
+  const FollowedDrives* followed_ = nullptr;
+  std::vector<DriveTangent> drives_;
+  std::vector<double> rows_of_drives_;
+
   // Of the present group:
   std::vector<const StrandTrack*> group_;
+  std::size_t driven_ = 0;            // how many drives move it
+  std::vector<Eigen::Index> places_;  // of its coordinates in the inputs: strands, drives
+  std::vector<double> push_;          // Υ′ of all coordinates by forces of drives, row by row
+  std::vector<double> pushing_;       // what those forces change by
+  std::vector<double> replies_;
   std::vector<double> ddp_bar_, a1_, a2_, motion_;
   std::vector<double> Upsilon_by_q_;  // for every coordinate of a force: of all accelerations, by all of q
   std::vector<double> by_q_;          // dΥ f: of all accelerations, by all of q
-  std::vector<double> factors_, response_;
+  std::vector<double> forces_, factors_, response_;
   std::vector<const double*> pointers_;
   std::vector<Eigen::Index> first_of_;    // of a strand in the group: where its block begins
   std::vector<Eigen::Index> pushed_;      // coordinates of blocks with forces

@@ -13,33 +13,63 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
 void ResolverTangent::pack_Upsilon() {
-  const auto rows = 3 * static_cast<Index>(group_.size()), by = static_cast<Index>(coordinates_.size());
+  const auto rows = static_cast<Index>(places_.size()), by = static_cast<Index>(coordinates_.size());
   const Index each = padded(rows * by);
   Upsilon_by_q_.assign(static_cast<std::size_t>(rows * each), 0.0);
   by_q_.assign(static_cast<std::size_t>(each), 0.0);
   for (Index k = 0; k < by; ++k) {
-    const Eigen::MatrixXd& Upsilon =
-        inputs_->Upsilon_by_q[static_cast<std::size_t>(coordinates_[static_cast<std::size_t>(k)])];
+    const Index q = coordinates_[static_cast<std::size_t>(k)];
+    const Eigen::MatrixXd& Upsilon = inputs_->Upsilon_by_q[static_cast<std::size_t>(q)];
     for (Index j = 0; j < rows; ++j) {
-      const auto of_j = static_cast<Index>(index_of(*group_[static_cast<std::size_t>(j / 3)]));
-      const double* const column = Upsilon.data() + (3 * of_j + j % 3) * Upsilon.rows();
+      const double* const column = Upsilon.data() + places_[static_cast<std::size_t>(j)] * Upsilon.rows();
       double* to = Upsilon_by_q_.data() + j * each + k;
-      for (const StrandTrack* const other : group_) {
-        const double* const from = column + 3 * static_cast<Index>(index_of(*other));
-        for (Index i = 0; i < 3; ++i, to += by) *to = from[i];
+      for (const Index place : places_) {
+        *to = column[place];
+        to += by;
       }
     }
   }
 }
 
+void ResolverTangent::contract(const std::vector<double>& forces) {
+  const auto each = static_cast<Index>(by_q_.size());
+  factors_.clear();
+  pointers_.clear();
+  for (std::size_t j = 0; j < forces.size(); ++j) {
+    if (forces[j] == 0.0) continue;
+    factors_.push_back(forces[j]);
+    pointers_.push_back(Upsilon_by_q_.data() + static_cast<Index>(j) * each);
+  }
+  sum_rows(each, static_cast<Index>(factors_.size()), factors_.data(), pointers_.data(), by_q_.data());
+}
+
 void ResolverTangent::find_compliance(std::size_t k) {
-  const auto by = static_cast<Index>(coordinates_.size());
-  const Index each = static_cast<Index>(by_q_.size()), first = 3 * static_cast<Index>(k);
+  const auto rows = static_cast<Index>(places_.size()), by = static_cast<Index>(coordinates_.size());
+  const std::size_t first = 3 * k;
   const Vector3d& n = group_[k]->phase.n;
-  const Rows3 columns{Upsilon_by_q_.data() + first * each, each};
-  RowSum(each).add(n, columns).into(by_q_.data());
-  const Rows3& out = strands_[index_of(*group_[k])].compliance;
-  multiply_rows(3, by, moving_, length_, by_q_.data() + first * by, by, dq_.data(), nullptr, out.first);
+  forces_.assign(places_.size(), 0.0);
+  for (std::size_t i = 0; i < 3; ++i) forces_[first + i] = n(static_cast<Index>(i));
+  for (std::size_t d = 0; d < driven_; ++d) {
+    double a = 0.0;
+    for (std::size_t i = 0; i < 3; ++i) a += push_[(first + i) * driven_ + d] * forces_[first + i];
+    forces_[3 * group_.size() + d] = drive(d).drive.X * a;
+    replies_.push_back(a);
+  }
+  contract(forces_);
+  multiply_rows(rows, by, moving_, length_, by_q_.data(), by, dq_.data(), nullptr, a1_.data());
+  for (std::size_t d = 0; d < driven_; ++d) {
+    const Index at = static_cast<Index>(3 * group_.size() + d) * length_;
+    RowSum sum(length_);
+    sum.add(drive(d).drive.X, a1_.data() + at);
+    const DriveTangent& tangent = of_drive(d);
+    if (tangent.given) sum.add(replies_[d], tangent.row(DriveTangent::kX));
+    sum.into(pushing_.data() + static_cast<Index>(d) * length_);
+  }
+  replies_.clear();
+  const Index at = static_cast<Index>(first);
+  multiply_rows(3, static_cast<Index>(driven_), length_, length_, push_.data() + at * static_cast<Index>(driven_),
+                static_cast<Index>(driven_), pushing_.data(), a1_.data() + at * length_,
+                strands_[index_of(*group_[k])].compliance.first);
 }
 
 void ResolverTangent::load_response(const SprungBlocks& blocks) {
@@ -58,20 +88,21 @@ void ResolverTangent::load_response(const SprungBlocks& blocks) {
 }
 
 void ResolverTangent::free_accelerations(bool second, double* c) {
-  const auto rows = 3 * static_cast<Index>(group_.size()), by = static_cast<Index>(coordinates_.size());
-  const auto each = static_cast<Index>(by_q_.size());
-  factors_.clear();
-  pointers_.clear();
+  const auto rows = static_cast<Index>(places_.size()), by = static_cast<Index>(coordinates_.size());
+  forces_.assign(places_.size(), 0.0);
   for (std::size_t k = 0; k < group_.size(); ++k) {
     if (group_[k]->is_free()) continue;
     const Vector3d& f = second ? group_[k]->lam2 : group_[k]->lam1;
-    for (Index i = 0; i < 3; ++i) {
-      factors_.push_back(f(i));
-      pointers_.push_back(Upsilon_by_q_.data() + (3 * static_cast<Index>(k) + i) * each);
-    }
+    std::copy_n(f.data(), 3, forces_.data() + 3 * k);
   }
-  sum_rows(each, static_cast<Index>(factors_.size()), factors_.data(), pointers_.data(), by_q_.data());
+  for (std::size_t d = 0; d < driven_; ++d) {
+    const FollowedDrives::Track& track = drive(d);
+    const double a = second ? track.a2 : track.a1, force = second ? track.force2 : track.force;
+    forces_[3 * group_.size() + d] = force + track.drive.X * a - track.drive.fitted;
+  }
+  contract(forces_);
   multiply_rows(rows, by, moving_, length_, by_q_.data(), by, dq_.data(), ddp_bar_.data(), c);
+  if (driven_ > 0) push_by_drives(second, c);
 }
 
 void ResolverTangent::first_forces(double h, const StrandTrack& track, const StrandTangent& d) const {
@@ -193,12 +224,14 @@ void ResolverTangent::differentiate_stages(double h, const SprungBlocks& blocks)
   }
   respond(false);
   take_response(false);
+  if (driven_ > 0) end_first_stage(h);
   free_accelerations(true, a2_.data());
   for (const StrandTrack* const track : group_) {
     if (!track->is_free()) second_forces(h, *track, strands_[index_of(*track)]);
   }
   respond(true);
   take_response(true);
+  if (driven_ > 0) end_second_stage(h);
   RowSum sum(length_);
   for (const StrandTrack* const each : group_) {
     const StrandTrack& track = *each;
@@ -242,6 +275,7 @@ void ResolverTangent::accept(double h, const SprungBlocks& blocks) {
       std::copy_n(d.dp_end[i], length_, d.dp[i]);
     }
   }
+  if (driven_ > 0) accept_drives(h);
   if (times_move_) sum.add(1.0, dleft_.data()).add(-1.0, dh_.data()).into(dleft_.data());
 }
 

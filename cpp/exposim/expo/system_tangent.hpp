@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <vector>
 
 #include "exposim/step_tangent.hpp"
@@ -21,6 +22,9 @@ struct SystemTangent {
   /// What a law's material changes by, if that is differentiated by; else empty. One to each strand, with rows K_n,
   /// K_t, B_n, B_t, μ (of a limit K, –, B, –, –; of a drive K, –, D, –, its constant force).
   std::vector<Tangent> materials;
+  /// Of drives that are followed beside the strands (FollowedDrives), in their order, with rows force, K, D, X, fitted
+  /// and v at the start; a drive without any rows changes by nothing but how it moves. ∂Υ/∂q and p̈̄ are those with X.
+  std::vector<Tangent> drives;
 
   Eigen::Index directions() const { return ddp_bar.cols(); }
   /// dΥ f: the change of the accelerations that forces f cause, all rows.
@@ -32,5 +36,12 @@ struct SystemTangent {
     return by_q * dq;
   }
 };
+
+/// Copies rows to where they begin every `length` numbers.
+inline void load_rows(const Tangent& from, Eigen::Index first, Eigen::Index count, Eigen::Index length, double* to) {
+  for (Eigen::Index i = 0; i < count; ++i) {
+    std::copy_n(from.data() + (first + i) * from.cols(), from.cols(), to + i * length);
+  }
+}
 
 }  // namespace exposim

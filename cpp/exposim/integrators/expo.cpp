@@ -78,7 +78,12 @@ void Expo::step(const World& world, Workspace& workspace, const Instant& now, co
   const auto take = [&](const Instant& from, double h, Step& part) {
     take_part(world, workspace, from, input, h, part);
   };
-  scratch_of(workspace).parted.drive(TurnLimit(options_.max_turn), thresholds::kMostParts, now, dt, take, step);
+  ExpoTangent* const tangent = scratch_of(workspace).tangent;
+  const auto keep = [&] {
+    if (tangent) tangent->keep_part();
+  };
+  scratch_of(workspace).parted.drive(TurnLimit(options_.max_turn), thresholds::kMostParts, now, dt, take, keep, step);
+  if (tangent) tangent->join_parts();
   if (!step.abandoned) step.next.state.t = time_after(now.state.t, dt);
 }
 
@@ -95,7 +100,7 @@ bool Expo::differentiate(const World& world, Workspace& workspace, const Instant
   scratch.ahead.remember(false);
   scratch.resolver.differentiate(nullptr);
   scratch.agreement.watch(nullptr);
-  return tangent.supported() && !step.diverged && step.parts.count == 1 && step.parts.redone == 0;
+  return tangent.supported() && !step.diverged;
 }
 
 void Expo::take_part(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
@@ -303,8 +308,9 @@ void Expo::take_middle_of_way(const World& world, Workspace& workspace, const St
     scratch.joints.fit(robot);
     system.update(robot, scratch.strands, forces, false);
   }
-  if (elsewhere && scratch.tangent) {
-    scratch.tangent->take_terms(robot, scratch.strands, scratch.joints, ExpoTangent::At::kHalfOfWay, scratch.dq);
+  if ((elsewhere || drives) && scratch.tangent) {
+    const auto at = elsewhere ? ExpoTangent::At::kHalfOfWay : ExpoTangent::At::kAsBefore;
+    scratch.tangent->take_terms(robot, scratch.strands, scratch.joints, at, scratch.dq);
   }
   if (drives) return;
   compare_free_accelerations(scratch);
@@ -328,7 +334,8 @@ bool Expo::follow(Workspace& workspace, const Instant& now, double dt, Step& ste
     const double tolerance = options_.micro_tolerance + share * scratch.off;
     if (scratch.tangent) {
       const TermsAt at = terms_at(scratch, now.state);
-      scratch.tangent->begin_following(workspace.robot, scratch.system, scratch.strands, at.q, at.v, scratch.resolver);
+      scratch.tangent->begin_following(workspace.robot, scratch.system, scratch.strands, at.q, at.v, drives,
+                                       scratch.resolver);
     }
     scratch.resolver.resolve(scratch.system, scratch.strands, dt,
                              {static_cast<double>(options_.micro_steps), dt * tolerance, thresholds::kCutsPerEvent},
@@ -342,10 +349,9 @@ bool Expo::follow(Workspace& workspace, const Instant& now, double dt, Step& ste
   if (!drives.empty()) scratch.update.add(drives, now.state.v.size(), dt);
   scratch.update.apply(workspace.robot, scratch.system, now.state, dt, step.next.state.q, step.next.state.v,
                        &scratch.joints);
-  if (scratch.tangent && driven) scratch.tangent->give_up();
   if (scratch.tangent && scratch.tangent->supported()) {
     const TermsAt at = terms_at(scratch, now.state);
-    scratch.tangent->follow(workspace.robot, scratch.system, scratch.strands, scratch.resolver, at.q, at.v,
+    scratch.tangent->follow(workspace.robot, scratch.system, scratch.strands, scratch.resolver, drives, at.q, at.v,
                             step.next.state, scratch.update.way());
   }
   return true;
@@ -358,6 +364,10 @@ void Expo::follow_as_strands(const World& world, Workspace& workspace, const Inp
   if (!scratch.joints.follow_as_strands(world, scratch.system, which, scratch.strands)) return;
   scratch.joints.fit(workspace.robot);
   scratch.system.update(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches}, false);
+  if (scratch.tangent) {
+    scratch.tangent->take_terms(workspace.robot, scratch.strands, scratch.joints, ExpoTangent::At::kAsBefore,
+                                scratch.dq);
+  }
 }
 
 void Expo::repeat_at_the_mean_velocity(Workspace& workspace, const State& state, const Input& input, double dt,

@@ -107,12 +107,15 @@ void ExpoTangent::take_terms(const RobotData& data, const StrandList& strands, c
                              const VectorXd& dq) {
   const Tree& tree = world_.robot().tree();
   // dq of the start, and of what it is moved by.
+  if (strands.all().size() > starts_.size()) add_strands(strands);
   Tangent by = Tangent::Zero(to_.nv, to_.size);
   if (at == At::kHalfOfVelocity) by = 0.5 * dt_ * start_velocity();
   if (at == At::kHalfOfWay) by = 0.5 * dway_;
-  system_.dq = by;
-  for (Index i = 0; i < to_.nv; ++i) system_.dq(i, to_.q(i)) += 1.0;
-  if (at != At::kStart) {
+  if (at != At::kAsBefore) {
+    system_.dq = by;
+    for (Index i = 0; i < to_.nv; ++i) system_.dq(i, to_.q(i)) += 1.0;
+  }
+  if (at == At::kHalfOfVelocity || at == At::kHalfOfWay) {
     integrate_derivatives(world_.robot(), now_->state.q, dq, A0_, A1_);
     for (const std::size_t i : tree.free_bodies) {
       const Index first = tree.joints[i].in_v;
@@ -123,6 +126,16 @@ void ExpoTangent::take_terms(const RobotData& data, const StrandList& strands, c
   }
   update_movers(data, movers_mid_);
   take_fits(data, joints);
+  system_.dofs.clear();
+  add_rows(data, strands);
+  inverse_.setIdentity(to_.nv, to_.nv);
+  for (Index i = 0; i < to_.nv; ++i) {
+    data.factor().solve_L(inverse_.col(i).data());
+    data.factor().solve_Lt(inverse_.col(i).data());
+  }
+}
+
+void ExpoTangent::add_rows(const RobotData& data, const StrandList& strands) {
   compliance_.clear();
   c_mid_.clear();
   for (const Strand& strand : strands.all()) {
@@ -134,12 +147,37 @@ void ExpoTangent::take_terms(const RobotData& data, const StrandList& strands, c
       c_mid_.push_back(world_position(data, strand.a, strand.position));
     }
   }
+  for (const Index dof : system_.dofs) compliance_.add_dof(dof);
   compliance_.compute(data, movers_mid_, nullptr);
   has_compliance_derivatives_ = false;
-  inverse_.setIdentity(to_.nv, to_.nv);
-  for (Index i = 0; i < to_.nv; ++i) {
-    data.factor().solve_L(inverse_.col(i).data());
-    data.factor().solve_Lt(inverse_.col(i).data());
+}
+
+void ExpoTangent::add_constant(const JointTerms::Fitted& fitted, Eigen::Ref<Eigen::RowVectorXd> force) const {
+  if (!fitted.serves) return;
+  force(to_.force(fitted.dof)) += 1.0;
+  force(to_.q(fitted.dof)) -= fitted.kp;
+}
+
+void ExpoTangent::add_strands(const StrandList& strands) {
+  const std::size_t before = starts_.size(), count = strands.all().size();
+  for (Tangent* each : {&system_.delta, &system_.dp, &delta_dp_}) each->conservativeResize(row(count), to_.size);
+  dphi_.conservativeResize(static_cast<Index>(count), to_.size);
+  if (system_.materials.empty()) system_.materials.assign(before, Tangent());
+  for (Tangent& each : system_.materials) {
+    if (each.size() == 0) each.setZero(5, to_.size);
+  }
+  for (std::size_t k = before; k < count; ++k) {
+    const auto dof = static_cast<Index>(strands.all()[k].b);
+    PointAt& at = starts_.emplace_back();
+    for (Tangent* each : {&at.c, &at.turn, &at.dp}) each->setZero(3, to_.size);
+    at.dp(0, to_.v(dof)) = 1.0;
+    dphi_.row(static_cast<Index>(k)).setZero();
+    system_.delta.middleRows<3>(row(k)).setZero();
+    system_.dp.middleRows<3>(row(k)) = delta_dp_.middleRows<3>(row(k)) = at.dp;
+    Tangent& law = system_.materials.emplace_back(Tangent::Zero(5, to_.size));
+    for (const JointTerms::Fitted& each : fits_.all) {
+      if (each.dof == dof) add_constant(each, law.row(4));
+    }
   }
 }
 
@@ -176,9 +214,9 @@ void ExpoTangent::take_fits(const RobotData& data, const JointTerms& joints) {
   of_dofs(fits_.at_end, at_end_by_q_);
   for (const JointTerms::Fitted& each : fits_.all) {
     auto force = dforce_.row(each.dof);
-    if (each.as_strand || !each.serves) force(to_.force(each.dof)) = 0.0;
+    force(to_.force(each.dof)) = 0.0;
     if (each.as_strand) continue;
-    if (each.serves) force(to_.q(each.dof)) -= each.kp;
+    add_constant(each, force);
     force(to_.v(each.dof)) -= each.K * each.Theta + each.D;
     force.noalias() -= each.K * each.v * (Theta_by_q.row(each.dof) * system_.dq);
   }
@@ -352,17 +390,57 @@ void ExpoTangent::average(RobotData& data, const StiffSystem& system, const Stra
   move(data, v, next, way);
 }
 
+void ExpoTangent::keep_part() {
+  const Index n = to_.forces;
+  for (Grazing each : out_.grazing) {
+    grazing_of_parts_.push_back(each);
+  }
+  if (!parted_) {
+    parts_ = out_.next;
+  } else {
+    Tangent joined = out_.next.leftCols(n) * parts_;
+    joined.rightCols(to_.size - n) += out_.next.rightCols(to_.size - n);
+    parts_ = joined;
+  }
+  parted_ = true;
+}
+
+void ExpoTangent::join_parts() {
+  if (!parted_) return;
+  out_.next = parts_;
+  out_.grazing = grazing_of_parts_;
+}
+
 void ExpoTangent::begin_following(RobotData& data, const StiffSystem& system, const StrandList& strands,
-                                  const VectorXd& q, const VectorXd& v, Resolver& resolver) {
+                                  const VectorXd& q, const VectorXd& v, const FollowedDrives& drives,
+                                  Resolver& resolver) {
   const VectorXd free = free_acceleration(data, system);
-  hold_forces(data, strands, q, v, free, VectorXd::Zero(row(strands.all().size())), da_, system_.ddp_bar);
+  const Index m = row(strands.all().size());
+  system_.dofs.clear();
+  system_.drives.clear();
+  for (const FollowedDrives::Track& track : drives.all()) system_.dofs.push_back(track.drive.dof);
+  if (!system_.dofs.empty()) add_rows(data, strands);
+  hold_forces(data, strands, q, v, free, VectorXd::Zero(m), da_, system_.ddp_bar);
+  system_.ddp_bar.conservativeResize(m + static_cast<Index>(system_.dofs.size()), to_.size);
+  for (std::size_t k = 0; k < system_.dofs.size(); ++k) {
+    const Index dof = system_.dofs[k];
+    system_.ddp_bar.row(m + static_cast<Index>(k)) = da_.row(dof);
+    Tangent& drive = system_.drives.emplace_back(Tangent::Zero(DriveTangent::kRows, to_.size));
+    for (const JointTerms::Fitted& each : fits_.all) {
+      if (each.dof == dof) add_constant(each, drive.row(DriveTangent::kForce));
+    }
+    drive.row(DriveTangent::kX) = X_by_q_.row(dof) * system_.dq;
+    drive.row(DriveTangent::kFitted) = dforce_.row(dof);
+    drive(DriveTangent::kV, to_.v(dof)) = 1.0;
+  }
   update_compliance_derivatives(data);
   resolver_.take(system_);
   resolver.differentiate(&resolver_);
 }
 
 void ExpoTangent::follow(RobotData& data, const StiffSystem& system, const StrandList& strands, const Resolver& resolver,
-                         const VectorXd& q, const VectorXd& v, const State& next, const VectorXd& way) {
+                         const FollowedDrives& drives, const VectorXd& q, const VectorXd& v, const State& next,
+                         const VectorXd& way) {
   if (!resolver_.supported()) return give_up();
   const std::size_t count = strands.all().size();
   VectorXd lam(row(count)), lam2 = lam;
@@ -377,15 +455,33 @@ void ExpoTangent::follow(RobotData& data, const StiffSystem& system, const Stran
     dp_target_.middleRows<3>(row(k)) = resolver_.velocity(k);
     modes_.push_back(resolver.end(k).mode);
   }
+  // What drives that were followed push beside what they were fitted to.
+  Eigen::MatrixX2d along = Eigen::MatrixX2d::Zero(to_.nv, 2);
+  if (!drives.empty()) drives.add_forces(dt_, along);
+  Tangent dalong = Tangent::Zero(to_.nv, to_.size), dalong2 = dalong;
+  for (std::size_t k = 0; k < drives.all().size(); ++k) {
+    const FollowedDrives::Track& track = drives.all()[k];
+    const Index dof = track.drive.dof;
+    const double X = track.drive.X, a = (track.v - track.drive.v) / dt_;
+    const double a2 = 2.0 * (track.x - dt_ * track.drive.v) / (dt_ * dt_);
+    const Tangent& given = system_.drives[k];
+    const auto v0 = given.row(DriveTangent::kV);
+    dalong.row(dof) = resolver_.drive_lam_bar(k) + a * given.row(DriveTangent::kX) +
+                      X / dt_ * (resolver_.drive_velocity(k) - v0) - given.row(DriveTangent::kFitted);
+    dalong2.row(dof) = resolver_.drive_lam_bar2(k) + a2 * given.row(DriveTangent::kX) +
+                       2.0 * X / (dt_ * dt_) * (resolver_.drive_moved(k) - dt_ * v0) -
+                       given.row(DriveTangent::kFitted);
+  }
   const VectorXd free = free_acceleration(data, system);
+  const auto by_forces = compliance_.response().leftCols(row(count));
   a_.resize(to_.nv, 2);
-  a_.col(0) = free + compliance_.response() * lam;
-  a_.col(1) = free + compliance_.response() * lam2;
+  a_.col(0) = free + by_forces * lam + inverse_ * along.col(0);
+  a_.col(1) = free + by_forces * lam2 + inverse_ * along.col(1);
   q_mid_ = q;
   hold_forces(data, strands, q, v, a_.col(0), lam, da_, ddp_);
-  da_.noalias() += compliance_.response() * dlam_;
+  da_.noalias() += by_forces * dlam_ + inverse_ * dalong;
   hold_forces(data, strands, q, v, a_.col(1), lam2, da2_, ddp2_);
-  da2_.noalias() += compliance_.response() * dlam2_;
+  da2_.noalias() += by_forces * dlam2_ + inverse_ * dalong2;
   dway_ = dt_ * (start_velocity() + 0.5 * dt_ * da2_);
   displace(a_.col(1), da2_, dway_);
   move(data, v, next, way);

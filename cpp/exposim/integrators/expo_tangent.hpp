@@ -38,8 +38,9 @@ class ExpoTangent final : public AgreementWatcher {
   // The stages of a step, in their order; data, q and v are always where the terms were taken last.
   /// The start of a step of dt, before terms are taken.
   void begin(RobotData& data, const Instant& now, const Input& input, const StrandList& strands, double dt);
-  /// Terms were taken at q = start ⊕ dq: dq is nothing, half of dt v, or half of the way foreseen.
-  enum class At : unsigned char { kStart, kHalfOfVelocity, kHalfOfWay };
+  /// Terms were taken at q = start ⊕ dq: dq is nothing, half of dt v, or half of the way foreseen; or where they were
+  /// before, with other drives in the inertia.
+  enum class At : unsigned char { kStart, kHalfOfVelocity, kHalfOfWay, kAsBefore };
   void take_terms(const RobotData& data, const StrandList& strands, const JointTerms& joints, At at,
                   const Eigen::VectorXd& dq);
   void look_ahead(RobotData& data, const StiffSystem& system, const StrandList& strands, const LookAhead& ahead,
@@ -55,9 +56,14 @@ class ExpoTangent final : public AgreementWatcher {
   void aim_at_averages(const StrandList& strands);
   /// Contacts are to be followed; and the robot was moved by what came of it.
   void begin_following(RobotData& data, const StiffSystem& system, const StrandList& strands, const Eigen::VectorXd& q,
-                       const Eigen::VectorXd& v, Resolver& resolver);
+                       const Eigen::VectorXd& v, const FollowedDrives& drives, Resolver& resolver);
   void follow(RobotData& data, const StiffSystem& system, const StrandList& strands, const Resolver& resolver,
-              const Eigen::VectorXd& q, const Eigen::VectorXd& v, const State& next, const Eigen::VectorXd& way);
+              const FollowedDrives& drives, const Eigen::VectorXd& q, const Eigen::VectorXd& v, const State& next,
+              const Eigen::VectorXd& way);
+  /// The part of a step that was committed last is kept, and another one follows.
+  void keep_part();
+  /// All parts are taken.
+  void join_parts();
   void correct(RobotData& data, const StrandList& strands, const std::vector<AgreementDifference>& differences,
                const Eigen::MatrixX2d& pushed, const Eigen::MatrixX2d& turned, const Eigen::VectorXd& q,
                const State& next) override;
@@ -75,6 +81,11 @@ class ExpoTangent final : public AgreementWatcher {
 
   Tangent start_velocity() const;
   void begin_materials(const StrandList& strands);
+  /// Drives that are followed as strands, behind those that it began with.
+  void add_strands(const StrandList& strands);
+  void add_rows(const RobotData& data, const StrandList& strands);
+  /// Derivatives of the constant force of a drive.
+  void add_constant(const JointTerms::Fitted& fitted, Eigen::Ref<Eigen::RowVectorXd> force) const;
   /// What drives and dampers, as fitted where terms were taken, do to inertia and forces.
   void take_fits(const RobotData& data, const JointTerms& joints);
   /// Where joints that move nothing that touches are led by a mean acceleration, instead.
@@ -139,6 +150,9 @@ class ExpoTangent final : public AgreementWatcher {
   std::vector<Mode> modes_;         // that strands end in ...
   Tangent way_target_, dp_target_;  // ... where they are to be
   Tangent dq_next_, dv_next_;
+  bool parted_ = false;
+  Tangent parts_;  // from the start of the step to the end of its last part
+  std::vector<Grazing> grazing_of_parts_;
 
   Movers movers_mid_, movers_;
   std::vector<Eigen::Vector3d> c_mid_;

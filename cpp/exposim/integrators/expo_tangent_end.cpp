@@ -140,7 +140,7 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
     p_rows += across * (way - travelled(start, end, start.arm, starts_[k], at_end_));
     dp_rows = dp - at_end_.dp;
   }
-  const MatrixXd& Upsilon = compliance_.Upsilon();
+  const MatrixXd Upsilon = compliance_.Upsilon().topLeftCorner(m, m);
   const auto solver = (MatrixXd::Identity(m, m) + Upsilon * Q).partialPivLu();
   const Eigen::MatrixX2d x = solver.solve(MatrixXd(values)), w = Q * x;
   // The derivatives of M⁻¹Jᵀw, and of w.
@@ -153,9 +153,11 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
       if (differences[k].feels == Feels::kAll) add_change_of_Q(strands, k, dt_, each, dQ);
       if (differences[k].feels == Feels::kNormal) add_change_of_Q(strands, k, dt_, n.dot(each) * n, dQ);
     }
-    Tangent dw = Q * solver.solve(MatrixXd(change - change_of_Upsilon(w.col(column)) - Upsilon * dQ));
+    VectorXd all = VectorXd::Zero(compliance_.Upsilon().rows());
+    all.head(m) = w.col(column);
+    Tangent dw = Q * solver.solve(MatrixXd(change - change_of_Upsilon(all).topRows(m) - Upsilon * dQ));
     dw += dQ;
-    da.noalias() += compliance_.response() * dw;
+    da.noalias() += compliance_.response().leftCols(m) * dw;
     return da;
   };
   Tangent dv = push(0, doff), dq = push(1, off);
@@ -197,6 +199,7 @@ void ExpoTangent::end(const RobotData& data, const StrandList& strands, const Re
   out_.next.topRows(to_.nv) = dq_next_;
   out_.next.middleRows(to_.nv, to_.nv) = dv_next_;
   stretch(data, strands, resolver, step);
+  out_.grazing.clear();
   if (resolver) out_.grazing = resolver_.grazing();
   for (Grazing& each : out_.grazing) each.strand = strands.all()[each.strand].index;
 }
