@@ -225,7 +225,7 @@ void CoulombTangent::linearise(const Phase& phase, StrandTangent& d) const {
   const double pushed = std::max(lam_n, 0.0), by_speed = -mu * pushed / (phase.speed * phase.speed);
   sum.add(lam_n > 0.0 ? mu / phase.speed : 0.0, d.scratch);
   if (d.mu_changes) sum.add(pushed / phase.speed, d.mu);
-  if (s.dot(phase.dp) > thresholds::kSlowest) sum.add(by_speed * s, d.dp).add(by_speed * phase.dp, d.slide);
+  if (s.dot(phase.dp) > thresholds::kSlowest) sum.add(by_speed * s, d.dp);  // ds is across the velocity
   sum.into(d.turning);
 }
 
