@@ -235,6 +235,23 @@ def test_derivatives_that_are_one_sided_are_noted():
     assert "simultaneous" in notes(two)
 
 
+def test_an_event_at_once_leaves_other_contacts_alone():
+    """The second one lands at the start; the directions are those of the first, which sticks."""
+    one, other = single(-1e-4, [0.01, 0.0, -0.1], "sticking"), single(0.0, [0.1, 0.0, -0.1])
+    both = {k: np.vstack([getattr(p, k) for p in (one, other)]) for k in ("materials", "normals", "delta", "dp")}
+    problem = replace(one, Upsilon=np.eye(6), ddp_bar=np.tile(one.ddp_bar, 2), modes=one.modes + other.modes, **both)
+    directions = random_directions(0, problem)
+    for direction in directions:
+        direction["dq"] = 0.0 * direction["dq"]
+        for name in ("ddp_bar", "delta", "dp", "materials"):
+            direction[name].reshape(2, -1)[1] = 0.0
+    found = tangents(problem, directions)
+    assert {GRAZING[kind] for _, _, kind in found.grazing} == {"at once"}
+    for k, direction in enumerate(directions):
+        off, apart = compare(found, problem, direction, k)
+        assert off <= 1e-6 + 3.0 * apart
+
+
 def test_friction_that_is_held_back_is_differentiated_and_noted():
     coupled = [[1.0, 0.0, 2.0], [0.0, 1.0, 0.3], [2.0, 0.3, 5.0]]
     problem = single(

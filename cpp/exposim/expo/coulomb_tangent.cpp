@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "exposim/thresholds.hpp"
 
@@ -60,11 +61,9 @@ void CoulombTangent::find_friction(const Phase& phase, StrandTangent& d) const {
   const double mu = law_->mu_of_slip(phase);
   RowSum sum(d.length());
   d.held_back = mu != with.mu;
-  if (!d.held_back) {
-    if (d.material) sum.add(1.0, d.material_row(kRowMu));
-    sum.into(d.mu);
-    return;
-  }
+  d.mu_changes = d.held_back || d.material;
+  if (!d.mu_changes) return;
+  if (!d.held_back) return sum.add(1.0, d.material_row(kRowMu)).into(d.mu);
   // μ = (n·c + share/b)/(s·c), b = stage (B_n + stage K_n)
   const double across = phase.slide.dot(phase.compliance);
   const double by_stage = phase.stage * (with.B_n + phase.stage * with.K_n);
@@ -105,7 +104,8 @@ void CoulombTangent::stretch(const Phase& phase, bool with_depth, StrandTangent&
   for (Index i = 0; i < 3; ++i) {
     const double along = phase.slide(i) / K_t;
     if (with_depth) sum.add(phase.n(i), d.scratch);
-    sum.add(along * lam_n, d.mu).add(lam_n > 0.0 ? along * mu : 0.0, d.scratch2).add(mu * lam_n / K_t, d.slide[i]);
+    if (d.mu_changes) sum.add(along * lam_n, d.mu);
+    sum.add(lam_n > 0.0 ? along * mu : 0.0, d.scratch2).add(mu * lam_n / K_t, d.slide[i]);
     if (d.material) sum.add(-along * mu * lam_n / K_t, d.material_row(kRowKt));
     sum.into(out[i]);
   }
@@ -141,7 +141,11 @@ void CoulombTangent::update(const Phase& before, const Phase& phase, bool due, S
       if (phase.mode == Mode::kIdle) break;
       const bool left =
           due || phase.mode != Mode::kSticking || lam_n <= 0.0 || tangent(lam, phase.n).norm() > material().mu * lam_n;
-      if (left) leave_cone(before, phase, d);
+      if (!left) {
+        if (d.moved_on) std::swap(d.lam, d.lam2);  // the second stage is the end, and the law linear
+        return;
+      }
+      leave_cone(before, phase, d);
       break;
     }
     case Mode::kSlipping:
@@ -211,15 +215,17 @@ void CoulombTangent::linearise(const Phase& phase, StrandTangent& d) const {
   const Vector3d direction = n - mu * s, v_t = tangent(phase.dp, n);
   const Matrix3d across = Matrix3d::Identity() - n * n.transpose();
   for (Index i = 0; i < 3; ++i) {
-    sum.add(direction(i), d.scratch).add(-lam_n * s(i), d.mu).add(-lam_n * mu, d.slide[i]);
+    sum.add(direction(i), d.scratch).add(-lam_n * mu, d.slide[i]);
+    if (d.mu_changes) sum.add(-lam_n * s(i), d.mu);
     sum.add(-drag * across.row(i), d.dp);
     if (phase.yielding && d.material) sum.add(-0.5 * v_t(i), d.material_row(kRowBt));
     sum.into(d.lam[i]);
   }
   if (phase.yielding) return;
   const double pushed = std::max(lam_n, 0.0), by_speed = -mu * pushed / (phase.speed * phase.speed);
-  sum.add(pushed / phase.speed, d.mu).add(lam_n > 0.0 ? mu / phase.speed : 0.0, d.scratch);
-  if (s.dot(phase.dp) > thresholds::kSlowest) sum.add(by_speed * s, d.dp).add(by_speed * phase.dp, d.slide);
+  sum.add(lam_n > 0.0 ? mu / phase.speed : 0.0, d.scratch);
+  if (d.mu_changes) sum.add(pushed / phase.speed, d.mu);
+  if (s.dot(phase.dp) > thresholds::kSlowest) sum.add(by_speed * s, d.dp);  // ds is across the velocity
   sum.into(d.turning);
 }
 

@@ -75,6 +75,7 @@ void ResolverTangent::allot() {
       *row = next;
       next += length_;
     }
+    d.mu_changes = d.moved_on = false;
     d.material = nullptr;
     if (materials && inputs_->materials[k].rows() > 0) {
       load_rows(inputs_->materials[k], 0, kMaterialRows, length_, next);
@@ -140,6 +141,7 @@ void ResolverTangent::shorten(double h, double until, double shortest, const Spr
   if (until <= shortest) return note(t_, strand, Grazing::Kind::kAtOnce);
   if (due > 1) note(t_ + until, strand, Grazing::Kind::kSimultaneous);
   differentiate_stages(h, blocks);
+  end_of(*first, h);
   if (first->phase.mode == Mode::kOpen) {
     find_closing(*first, h);
   } else {
@@ -210,7 +212,7 @@ void ResolverTangent::find_crossing(const StrandTrack& track, double h) {
   sum.add(by_between * at_stage.by_lam, d.lam1).add(by_between * g * by_dp_between, d.a1);
   sum.add(by_then * at_end.by_delta, d.way).add(by_then * at_end.by_dp, d.dp_end).add(by_then * at_end.by_lam, d.lam2);
   sum.add(by_now * at_start.by_slide + by_between * at_stage.by_slide + by_then * at_end.by_slide, d.slide);
-  sum.add(by_now * at_start.by_mu + by_between * at_stage.by_mu + by_then * at_end.by_mu, d.mu);
+  if (d.mu_changes) sum.add(by_now * at_start.by_mu + by_between * at_stage.by_mu + by_then * at_end.by_mu, d.mu);
   const double by_h = by_between * kGamma * (by_dp_between.dot(track.a1) + at_stage.by_delta.dot(dp_between));
   sum.add(t + by_h, dh_.data());
   if (d.material) {
@@ -226,6 +228,7 @@ void ResolverTangent::update(const StrandTrack& track, bool due, double t) {
   StrandTangent& d = strands_[k];
   d.no_direction = d.held_back = false;
   laws_[k].update(before_, track.phase, due, d);
+  d.moved_on = false;
   if (d.no_direction) note(t, k, Grazing::Kind::kNoDirection);
   if (d.held_back) note(t, k, Grazing::Kind::kHeldBack);
 }

@@ -106,8 +106,9 @@ class ResolverTangent {
   void find_compliance(std::size_t k);
   /// dΥ f by all of q, for forces on the coordinates of the group; zeros cost nothing.
   void contract(const std::vector<double>& forces);
-  /// Derivatives of the micro-step of h just tried.
+  /// Derivatives of the forces and accelerations in the micro-step of h just tried; then of where a strand ends.
   void differentiate_stages(double h, const SprungBlocks& blocks);
+  void end_of(const StrandTrack& track, double h);
   /// Takes what the forces in the stages do to the blocks, of those with forces.
   void load_response(const SprungBlocks& blocks);
   /// cᵢ of all strands of the group, from their forces in a stage.

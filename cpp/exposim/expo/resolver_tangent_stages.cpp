@@ -1,6 +1,7 @@
 // Derivatives of what a resolver does in a micro-step.
 
 #include <algorithm>
+#include <utility>
 
 #include "exposim/expo/resolver_tangent.hpp"
 #include "exposim/expo/micro_step.hpp"
@@ -216,7 +217,6 @@ void ResolverTangent::take_response(bool second) {
 }
 
 void ResolverTangent::differentiate_stages(double h, const SprungBlocks& blocks) {
-  const double g = kGamma * h, rest = h - g;
   load_response(blocks);
   free_accelerations(false, a1_.data());
   for (const StrandTrack* const track : group_) {
@@ -232,20 +232,21 @@ void ResolverTangent::differentiate_stages(double h, const SprungBlocks& blocks)
   respond(true);
   take_response(true);
   if (driven_ > 0) end_second_stage(h);
+}
+
+void ResolverTangent::end_of(const StrandTrack& track, double h) {
+  const double g = kGamma * h, rest = h - g;
+  const StrandTangent& d = strands_[index_of(track)];
+  const Vector3d mean = (1.0 - kGamma) * track.a1 + kGamma * track.a2;
+  const Vector3d way_by_h = track.phase.dp + 2.0 * kGamma * (2.0 * rest * track.a1 + g * track.a2);
   RowSum sum(length_);
-  for (const StrandTrack* const each : group_) {
-    const StrandTrack& track = *each;
-    const StrandTangent& d = strands_[index_of(track)];
-    const Vector3d mean = (1.0 - kGamma) * track.a1 + kGamma * track.a2;
-    const Vector3d way_by_h = track.phase.dp + 2.0 * kGamma * (2.0 * rest * track.a1 + g * track.a2);
-    for (Index i = 0; i < 3; ++i) {
-      sum.add(1.0, d.dp[i]).add(rest, d.a1[i]).add(g, d.a2[i]);
-      if (times_move_) sum.add(mean(i), dh_.data());
-      sum.into(d.dp_end[i]);
-      sum.add(h, d.dp[i]).add(2.0 * g * rest, d.a1[i]).add(g * g, d.a2[i]);
-      if (times_move_) sum.add(way_by_h(i), dh_.data());
-      sum.into(d.way[i]);
-    }
+  for (Index i = 0; i < 3; ++i) {
+    sum.add(1.0, d.dp[i]).add(rest, d.a1[i]).add(g, d.a2[i]);
+    if (times_move_) sum.add(mean(i), dh_.data());
+    sum.into(d.dp_end[i]);
+    sum.add(h, d.dp[i]).add(2.0 * g * rest, d.a1[i]).add(g * g, d.a2[i]);
+    if (times_move_) sum.add(way_by_h(i), dh_.data());
+    sum.into(d.way[i]);
   }
 }
 
@@ -256,8 +257,9 @@ void ResolverTangent::accept(double h, const SprungBlocks& blocks) {
   RowSum sum(length_);
   for (const StrandTrack* const each : group_) {
     const StrandTrack& track = *each;
-    const StrandTangent& d = strands_[index_of(track)];
+    StrandTangent& d = strands_[index_of(track)];
     const bool pushed = !track.is_free();
+    end_of(track, h);
     const Vector3d once = one * track.lam1 + g * track.lam2;
     const Vector3d twice = track.lam_bar + 2.0 * h * g * (2.0 * one * track.lam1 + g * track.lam2);
     for (Index i = 0; i < 3; ++i) {
@@ -272,8 +274,9 @@ void ResolverTangent::accept(double h, const SprungBlocks& blocks) {
       }
       sum.add(1.0, d.delta[i]).add(1.0, d.way[i]).into(d.delta[i]);
       sum.add(1.0, d.moved[i]).add(1.0, d.way[i]).into(d.moved[i]);
-      std::copy_n(d.dp_end[i], length_, d.dp[i]);
     }
+    std::swap(d.dp, d.dp_end);
+    d.moved_on = true;
   }
   if (driven_ > 0) accept_drives(h);
   if (times_move_) sum.add(1.0, dleft_.data()).add(-1.0, dh_.data()).into(dleft_.data());

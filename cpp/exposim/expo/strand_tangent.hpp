@@ -9,10 +9,12 @@ struct StrandTangent {
   // Of its phase:
   Rows3 delta, dp, slide, lam;
   double* mu;       ///< friction of a sliding contact, as it is after holding back
+  bool mu_changes;  ///< else `mu` says nothing
   double* turning;  ///< what friction resists turning with, μ λ_n/‖ṗᵗ‖
   Rows3 compliance;
   // Of the micro-step just tried:
   Rows3 lam1, lam2, a1, a2, way, dp_end;
+  bool moved_on;  ///< that has been taken
   // Of the step:
   Rows3 moved, lam_bar, lam_bar2;
   Rows3 stretch;  ///< that is remembered
@@ -43,7 +45,8 @@ struct LinearChange {
   /// Adds a component of it to a sum.
   void add_to(RowSum& sum, Eigen::Index i, double factor, const StrandTangent& d) const {
     if (slides) {
-      sum.add(factor * by_slide.row(i), d.slide).add(factor * by_mu(i), d.mu).add(factor * by_turning(i), d.turning);
+      sum.add(factor * by_slide.row(i), d.slide).add(factor * by_turning(i), d.turning);
+      if (d.mu_changes) sum.add(factor * by_mu(i), d.mu);
     }
     if (!d.material) return;
     for (Eigen::Index m = 0; m < 5; ++m) sum.add(factor * by_material(i, m), d.material_row(m));
