@@ -206,7 +206,6 @@ bool Simulator::differentiate(const DerivativeRequest& request, StepDerivatives&
   if (!has_stepped_) return false;
   const Profiler profiler = workspace_.profiler;
   Step again;
-  integrator_->step(*world_, workspace_, step_.next, input_, last_dt_, again);
   differentiate(step_.next, input_, last_dt_, again, request, out);
   workspace_.profiler = profiler;
   return true;
@@ -223,24 +222,26 @@ Simulator::Linearized Simulator::linearize(const Eigen::Ref<const Eigen::VectorX
   }
   const Instant start = given_;
   Step step;
-  integrator_->step(*world_, workspace_, start, in_force, dt, step);
+  differentiate(start, in_force, dt, step, request, out);
   if (step.diverged) return Linearized::kDiverged;
   step.next.state.commands = start.state.commands;
   world_->pack(step.next.state, next);
-  differentiate(start, in_force, dt, step, request, out);
   return Linearized::kDone;
 }
 
-void Simulator::differentiate(const Instant& start, const Input& input, double dt, const Step& step,
+void Simulator::differentiate(const Instant& start, const Input& input, double dt, Step& step,
                               const DerivativeRequest& request, StepDerivatives& out) {
   out.grazing.clear();
   out.differences = false;
-  out.events = step.events;
-  for (Event& event : out.events) event.t = std::min(start.state.t + event.t, step.next.state.t);
   const StepTaken taken{*world_, *integrator_, start, input, dt, step};
-  if (request.differences || !differentiate_by_formulas(taken, workspace_, request, out)) {
+  if (request.differences || !differentiate_by_formulas(taken, workspace_, request, step, out)) {
+    integrator_->step(*world_, workspace_, start, input, dt, step);
+    if (step.diverged) return;
+    out.grazing.clear();
     differentiate_by_differences(taken, workspace_, request, out);
   }
+  out.events = step.events;
+  for (Event& event : out.events) event.t = std::min(start.state.t + event.t, step.next.state.t);
 }
 
 Eigen::VectorXd Simulator::acceleration() { return exposim::acceleration(*world_, workspace_, now_, input_); }

@@ -117,8 +117,9 @@ class Simulator {
   /// What the step just taken led to is now.
   void accept();
   void note_divergence();
-  void differentiate(const Instant& start, const Input& input, double dt, const Step& step,
-                     const DerivativeRequest& request, StepDerivatives& out);
+  /// Takes a step, and its derivatives unless it diverges.
+  void differentiate(const Instant& start, const Input& input, double dt, Step& step, const DerivativeRequest& request,
+                     StepDerivatives& out);
   /// Unpacks and evaluates a state beside the present one. @return false if it is not one of this world.
   bool evaluate_given(const Eigen::Ref<const Eigen::VectorXd>& x);
 

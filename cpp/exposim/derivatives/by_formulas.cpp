@@ -7,7 +7,7 @@ namespace exposim {
 using Eigen::Index;
 
 bool differentiate_by_formulas(const StepTaken& taken, Workspace& workspace, const DerivativeRequest& request,
-                               StepDerivatives& out) {
+                               Step& step, StepDerivatives& out) {
   // Of parameters, those of materials alone; the rest by differences.
   StepTangent tangent;
   tangent.exact = request.exact;
@@ -21,7 +21,6 @@ bool differentiate_by_formulas(const StepTaken& taken, Workspace& workspace, con
       tangent.parameters.push_back({parameter.more.get(), parameter.less.get(), parameter.between});
     }
   }
-  Step step;
   if (!taken.integrator.differentiate(taken.world, workspace, taken.start, taken.input, taken.dt, step, tangent)) {
     return false;
   }

@@ -16,9 +16,10 @@ struct StepTaken {
 };
 
 /// Derivatives by those of the formulas, of schemes and worlds that know them; of wrenches and masses by differences.
+/// @param step which is taken along with them: that of `taken`.
 /// @return false where they are not known.
 bool differentiate_by_formulas(const StepTaken& taken, Workspace& workspace, const DerivativeRequest& request,
-                               StepDerivatives& out);
+                               Step& step, StepDerivatives& out);
 
 /// Derivatives of any step by central differences, so small that its discrete choices stay what they are. In directions
 /// in which they do not, those of the side on which they do, which is noted.

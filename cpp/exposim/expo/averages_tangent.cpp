@@ -97,35 +97,41 @@ void AveragesTangent::integrate_products() {
   if (has_products_) return;
   has_products_ = true;
   const Index m = omega_.size();
-  for (MatrixXd* each : {&with_eta_, &with_deta_, &with_eta2_, &with_deta2_}) each->setZero(m, m);
   double fastest = 0.0, swings = 0.0;
   for (Index k = 0; k < m; ++k) {
     const double half = 0.5 * c_ * omega_(k), square = half * half - omega_(k);
     fastest = std::max(fastest, dt_ * (half + std::sqrt(std::max(square, 0.0))));
     swings = std::max(swings, dt_ * std::sqrt(std::max(-square, 0.0)));
   }
-  VectorXd eta(m), deta(m), z(m), z2(m);
+  // Nodes lie evenly about the middle of the step: what is left after one is what has passed at another.
   const std::vector<double> ends = panels(fastest, swings);
+  std::vector<double> times, weights;
   for (std::size_t panel = 1; panel < ends.size(); ++panel) {
     const double middle = 0.5 * (ends[panel - 1] + ends[panel]), half = 0.5 * (ends[panel] - ends[panel - 1]);
     for (std::size_t node = 0; node < 2 * kNodes.size(); ++node) {
-      const double at = node % 2 == 0 ? kNodes[node / 2] : -kNodes[node / 2];
-      const double t = dt_ * (middle + half * at), weight = dt_ * half * kWeights[node / 2];
-      for (Index k = 0; k < m; ++k) {
-        const double omega = omega_(k);
-        const OscillatorResponse y = oscillator_response(omega, c_ * omega, t);
-        const OscillatorIntegrals left = oscillator_integrals(omega, c_, dt_ - t);
-        eta(k) = eta0_(k) * (y.dG + c_ * omega * y.G) + deta0_(k) * y.G + f_(k) * y.G1;
-        deta(k) = -eta0_(k) * omega * y.G + deta0_(k) * y.dG + f_(k) * y.G;
-        z(k) = weight * (left.G1 + c_ * left.G);
-        z2(k) = weight * (left.G2 + c_ * left.G1);
-      }
-      with_eta_.noalias() += z * eta.transpose();
-      with_deta_.noalias() += z * deta.transpose();
-      with_eta2_.noalias() += z2 * eta.transpose();
-      with_deta2_.noalias() += z2 * deta.transpose();
+      const bool first = node < kNodes.size();
+      const std::size_t which = first ? kNodes.size() - 1 - node : node - kNodes.size();
+      times.push_back(dt_ * (middle + (first ? -half : half) * kNodes[which]));
+      weights.push_back(dt_ * half * kWeights[which]);
     }
   }
+  const auto nodes = static_cast<Index>(times.size());
+  MatrixXd eta(m, nodes), deta(m, nodes), z(m, nodes), z2(m, nodes);
+  for (Index node = 0; node < nodes; ++node) {
+    const double weight = weights[static_cast<std::size_t>(nodes - 1 - node)];
+    for (Index k = 0; k < m; ++k) {
+      const double omega = omega_(k);
+      const OscillatorIntegrals y = oscillator_integrals(omega, c_, times[static_cast<std::size_t>(node)]);
+      eta(k, node) = eta0_(k) * (y.dG + c_ * omega * y.G) + deta0_(k) * y.G + f_(k) * y.G1;
+      deta(k, node) = -eta0_(k) * omega * y.G + deta0_(k) * y.dG + f_(k) * y.G;
+      z(k, nodes - 1 - node) = weight * (y.G1 + c_ * y.G);
+      z2(k, nodes - 1 - node) = weight * (y.G2 + c_ * y.G1);
+    }
+  }
+  with_eta_.noalias() = z * eta.transpose();
+  with_deta_.noalias() = z * deta.transpose();
+  with_eta2_.noalias() = z2 * eta.transpose();
+  with_deta2_.noalias() = z2 * deta.transpose();
 }
 
 void AveragesTangent::differentiate(const Tangent& ddp_bar, const Tangent& delta_p, const Tangent& delta_dp,

@@ -16,6 +16,21 @@ using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
+void ExpoTangent::add_products(const Eigen::Matrix3Xd& by, const std::vector<Index>& dofs, const Tangent& of,
+                               Tangent& to, Index first) {
+  const Index size = of.cols();
+  double *const x = to.data() + first * size, *const y = x + size, *const z = y + size;
+  for (std::size_t i = 0; i < dofs.size(); ++i) {
+    const double* const row = of.data() + dofs[i] * size;
+    const double a = by(0, static_cast<Index>(i)), b = by(1, static_cast<Index>(i)), c = by(2, static_cast<Index>(i));
+    for (Index k = 0; k < size; ++k) {
+      x[k] += a * row[k];
+      y[k] += b * row[k];
+      z[k] += c * row[k];
+    }
+  }
+}
+
 bool ExpoTangent::supports(const World& world) {
   if (!has_motion_derivatives(world.robot()) || !world.bonds().empty() || world.has_curved_servos() || !world.rough_dofs().empty() ||
       !world.edges().empty() || !world.carried().empty() || world.has_free_slots()) {
@@ -296,13 +311,9 @@ void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const 
     }
     update_acceleration_tangent(data, movers_mid_, accelerations_, strand.a, strand.position, strand.motion.arm,
                                 point_);
-    auto rows = ddp.middleRows<3>(row(k));
-    for (std::size_t i = 0; i < point_.dofs->size(); ++i) {
-      const Index dof = (*point_.dofs)[i], column = static_cast<Index>(i);
-      rows.noalias() += point_.J.col(column) * da.row(dof);
-      rows.noalias() += point_.acceleration_by_q.col(column) * system_.dq.row(dof);
-      rows.noalias() += point_.acceleration_by_v.col(column) * dv_mid_.row(dof);
-    }
+    add_products(point_.J, *point_.dofs, da, ddp, row(k));
+    add_products(point_.acceleration_by_q, *point_.dofs, system_.dq, ddp, row(k));
+    add_products(point_.acceleration_by_v, *point_.dofs, dv_mid_, ddp, row(k));
   }
 }
 

@@ -79,6 +79,9 @@ class ExpoTangent final : public AgreementWatcher {
   static bool is_limit(const Strand& strand) { return strand.rows == Rows::kCoordinate; }
   static Eigen::Index row(std::size_t strand) { return 3 * static_cast<Eigen::Index>(strand); }
 
+  /// Adds products of columns and rows of degrees of freedom to three rows.
+  static void add_products(const Eigen::Matrix3Xd& by, const std::vector<Eigen::Index>& dofs, const Tangent& of,
+                           Tangent& to, Eigen::Index first);
   Tangent start_velocity() const;
   void begin_materials(const StrandList& strands);
   /// Drives that are followed as strands, behind those that it began with.

@@ -72,13 +72,10 @@ void ExpoTangent::update_point(const RobotData& data, std::size_t joint, const V
                                const Tangent& dq, const Tangent& dv, PointAt& out) {
   update_point_tangent(data, movers_, joint, position, arm, point_);
   for (Tangent* each : {&out.c, &out.turn, &out.dp}) each->setZero(3, to_.size);
-  for (std::size_t i = 0; i < point_.dofs->size(); ++i) {
-    const Index dof = (*point_.dofs)[i], column = static_cast<Index>(i);
-    out.c.noalias() += point_.position_by_q.col(column) * dq.row(dof);
-    out.turn.noalias() += point_.J_omega.col(column) * dq.row(dof);
-    out.dp.noalias() += point_.velocity_by_q.col(column) * dq.row(dof);
-    out.dp.noalias() += point_.J.col(column) * dv.row(dof);
-  }
+  add_products(point_.position_by_q, *point_.dofs, dq, out.c, 0);
+  add_products(point_.J_omega, *point_.dofs, dq, out.turn, 0);
+  add_products(point_.velocity_by_q, *point_.dofs, dq, out.dp, 0);
+  add_products(point_.J, *point_.dofs, dv, out.dp, 0);
 }
 
 Tangent ExpoTangent::travelled(const Motion& from, const Motion& to, const Vector3d& arm, const PointAt& start,
