@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "exposim/expo/resolver_tangent.hpp"
 #include "exposim/expo/resolver.hpp"
+#include "exposim/expo/resolver_tangent.hpp"
 #include "exposim/thresholds.hpp"
 
 namespace nb = nanobind;

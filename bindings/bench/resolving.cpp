@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "exposim/expo/resolver_tangent.hpp"
 #include "exposim/expo/resolver.hpp"
+#include "exposim/expo/resolver_tangent.hpp"
 #include "exposim/robot/mass_matrix.hpp"
 #include "exposim/stiff/laws/bilateral.hpp"
 #include "exposim/stiff/laws/coulomb_contact.hpp"

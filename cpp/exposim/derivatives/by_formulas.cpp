@@ -35,8 +35,7 @@ bool differentiate_by_formulas(const StepTaken& taken, Workspace& workspace, con
   const RowMatrixXd by_differences = out.parameters;
   out.parameters.resize(to.forces, static_cast<Index>(request.parameters.size()));
   for (std::size_t i = 0; i < of_materials.size(); ++i) {
-    out.parameters.col(static_cast<Index>(of_materials[i])) =
-        tangent.next.col(to.parameters + static_cast<Index>(i));
+    out.parameters.col(static_cast<Index>(of_materials[i])) = tangent.next.col(to.parameters + static_cast<Index>(i));
   }
   for (std::size_t i = 0; i < others.size(); ++i) {
     out.parameters.col(static_cast<Index>(others[i])) = by_differences.col(static_cast<Index>(i));

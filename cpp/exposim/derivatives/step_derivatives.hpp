@@ -27,10 +27,10 @@ struct DerivativeRequest {
 
 /// Derivatives of where a step leads to, in the tangent space there (World::minus): one row to each of its coordinates.
 struct StepDerivatives {
-  RowMatrixXd x;           ///< by displacements of the state (World::plus)
-  RowMatrixXd force;       ///< by forces along the degrees of freedom, (·, nv)
-  RowMatrixXd wrench;      ///< by force and torque of every wrench, (·, 6 each)
-  RowMatrixXd parameters;  ///< one column to each
+  RowMatrixXd x;              ///< by displacements of the state (World::plus)
+  RowMatrixXd force;          ///< by forces along the degrees of freedom, (·, nv)
+  RowMatrixXd wrench;         ///< by force and torque of every wrench, (·, 6 each)
+  RowMatrixXd parameters;     ///< one column to each
   std::vector<Event> events;  ///< of the step; their times are those of the states
   std::vector<Grazing> grazing;
   bool differences = false;  ///< whether they were taken by finite differences

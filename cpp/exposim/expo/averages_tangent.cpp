@@ -22,8 +22,12 @@ constexpr double kPerPanel = 14.0;
 constexpr int kMostPanels = 256;
 
 // Gauss–Legendre, 16 nodes on [−1, 1]: the positive ones.
-constexpr std::array<double, 8> kNodes = {0.095012509837637441, 0.28160355077925892, 0.45801677765722737, 0.61787624440264377, 0.755404408355003, 0.86563120238783176, 0.9445750230732326, 0.98940093499164994};
-constexpr std::array<double, 8> kWeights = {0.18945061045506864, 0.18260341504492364, 0.16915651939500265, 0.14959598881657671, 0.12462897125553407, 0.095158511682492605, 0.062253523938647456, 0.027152459411754176};
+constexpr std::array<double, 8> kNodes = {0.095012509837637441, 0.28160355077925892, 0.45801677765722737,
+                                          0.61787624440264377,  0.755404408355003,   0.86563120238783176,
+                                          0.9445750230732326,   0.98940093499164994};
+constexpr std::array<double, 8> kWeights = {0.18945061045506864,  0.18260341504492364, 0.16915651939500265,
+                                            0.14959598881657671,  0.12462897125553407, 0.095158511682492605,
+                                            0.062253523938647456, 0.027152459411754176};
 
 /// C with CCᵀ = K, also where K has rows that are zero.
 Matrix3d root(const Matrix3d& K) {
@@ -207,10 +211,10 @@ void AveragesTangent::add_materials(const std::vector<Tangent>& materials, Tange
     }
     if (!any) continue;
     const MatrixXd Kz = Z.transpose() * dK * Z, Bz = Z.transpose() * dB * Z;
-    once.col(direction) -= omega_.cwiseProduct(
-        VectorXd((Kz.cwiseProduct(with_eta_) + Bz.cwiseProduct(with_deta_)).rowwise().sum()));
-    twice.col(direction) -= omega_.cwiseProduct(
-        VectorXd((Kz.cwiseProduct(with_eta2_) + Bz.cwiseProduct(with_deta2_)).rowwise().sum()));
+    once.col(direction) -=
+        omega_.cwiseProduct(VectorXd((Kz.cwiseProduct(with_eta_) + Bz.cwiseProduct(with_deta_)).rowwise().sum()));
+    twice.col(direction) -=
+        omega_.cwiseProduct(VectorXd((Kz.cwiseProduct(with_eta2_) + Bz.cwiseProduct(with_deta2_)).rowwise().sum()));
     lam_bar.col(direction) -= (dK * p_int + dB * dp_int) / dt_;
     lam_bar2.col(direction) -= (dK * p_int2 + dB * dp_int2) * (2.0 / (dt_ * dt_));
   }

@@ -50,7 +50,7 @@ class AveragesTangent {
   Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen_;
   Eigen::MatrixXd S_, C_, V_;  // V = CU
   Eigen::VectorXd omega_, eta0_, deta0_, f_;
-  Eigen::VectorXd once_, twice_;                                // of μ
+  Eigen::VectorXd once_, twice_;                                          // of μ
   Eigen::VectorXd by_eta_, by_deta_, by_f_, by_eta2_, by_deta2_, by_f2_;  // of those
   bool has_products_ = false;
   Eigen::MatrixXd with_eta_, with_deta_, with_eta2_, with_deta2_;  // ∫ z_k(dt − t) η_j(t) dt, …

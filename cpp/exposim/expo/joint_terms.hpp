@@ -70,8 +70,8 @@ class JointTerms {
     double K, D;        ///< of all together
     double v, X, Theta, at_start, at_end;
   };
-  /// All of them, and by how much X, Θ and what q is moved by change with the inertias that they were fitted to (a row to
-  /// each, a column to each inertia).
+  /// All of them, and by how much X, Θ and what q is moved by change with the inertias that they were fitted to (a row
+  /// to each, a column to each inertia).
   struct Fits {
     std::vector<Fitted> all;
     Eigen::VectorXd I;

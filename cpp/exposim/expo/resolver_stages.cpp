@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "exposim/expo/resolver_tangent.hpp"
 #include "exposim/expo/micro_step.hpp"
 #include "exposim/expo/resolver.hpp"
+#include "exposim/expo/resolver_tangent.hpp"
 #include "exposim/thresholds.hpp"
 
 namespace exposim {

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "exposim/expo/drive_tangent.hpp"
-#include "exposim/expo/law_tangent.hpp"
-#include "exposim/expo/strand_tangent.hpp"
-#include "exposim/expo/system_tangent.hpp"
 #include "exposim/expo/followed_drives.hpp"
+#include "exposim/expo/law_tangent.hpp"
 #include "exposim/expo/sprung_blocks.hpp"
+#include "exposim/expo/strand_tangent.hpp"
 #include "exposim/expo/strand_track.hpp"
+#include "exposim/expo/system_tangent.hpp"
 #include "exposim/grazing.hpp"
 
 namespace exposim {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "exposim/expo/resolver_tangent.hpp"
 #include "exposim/expo/micro_step.hpp"
+#include "exposim/expo/resolver_tangent.hpp"
 
 namespace exposim {
 

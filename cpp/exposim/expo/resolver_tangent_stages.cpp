@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "exposim/expo/resolver_tangent.hpp"
 #include "exposim/expo/micro_step.hpp"
+#include "exposim/expo/resolver_tangent.hpp"
 #include "exposim/kernels/fours.hpp"
 
 namespace exposim {

@@ -46,4 +46,6 @@ struct ExpoScratch final : Scratch {
   ExpoTangent* tangent = nullptr;  // of one who differentiates
 };
 
+inline ExpoScratch& scratch_of(Workspace& workspace) { return static_cast<ExpoScratch&>(*workspace.scratch); }
+
 }  // namespace exposim

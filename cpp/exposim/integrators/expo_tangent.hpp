@@ -103,8 +103,7 @@ class ExpoTangent final : public AgreementWatcher {
   /// dΥ f; nothing where Υ is taken to change against mean forces alone.
   Tangent change_of_Upsilon(const Vector& f) const;
   /// dQ x of a strand with Q = h (B + h K), where its material changes.
-  void add_change_of_Q(const StrandList& strands, std::size_t k, double h, const Eigen::Vector3d& x,
-                       Tangent& to) const;
+  void add_change_of_Q(const StrandList& strands, std::size_t k, double h, const Eigen::Vector3d& x, Tangent& to) const;
   Vector free_acceleration(const RobotData& data, const StiffSystem& system) const;
   /// Derivatives of v̇ = a and of the accelerations of strands, with forces held.
   void hold_forces(RobotData& data, const StrandList& strands, const Vector& q, const Vector& v, const Vector& a,
@@ -143,7 +142,7 @@ class ExpoTangent final : public AgreementWatcher {
   Tangent dforce_;               // along degrees of freedom
   JointTerms::Fits fits_;
   Eigen::MatrixXd X_by_q_, at_start_by_q_, at_end_by_q_;  // of all degrees of freedom, where terms are taken
-  Tangent dv_mid_;               // where terms are taken; of q, system_.dq
+  Tangent dv_mid_;                                        // where terms are taken; of q, system_.dq
   Tangent dway_;
   Tangent dlam_, ddp_, da_;     // of forces, accelerations of strands and of the robot: averages, ...
   Tangent dlam2_, ddp2_, da2_;  // ... double averages

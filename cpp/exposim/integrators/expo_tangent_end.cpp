@@ -51,8 +51,7 @@ void ExpoTangent::move(const RobotData& data, const VectorXd& v, const State& ne
     dturn.middleCols<3>(to_.q(turn)) += A0_.block<3, 3>(turn, turn);
     // As the world sees it: c̈ = R (a + ω × v), ċ = R₀ v₀.
     const Vector3d u = v.segment<3>(in_v), w = v.segment<3>(turn), u0 = start.v.segment<3>(in_v);
-    const Tangent turning =
-        crossed(w, dv_mid_.middleRows<3>(in_v)) - crossed(u, dv_mid_.middleRows<3>(turn));
+    const Tangent turning = crossed(w, dv_mid_.middleRows<3>(in_v)) - crossed(u, dv_mid_.middleRows<3>(turn));
     const auto acceleration = [&](Index column, const Tangent& da) -> Tangent {
       const Vector3d a = a_.col(column).segment<3>(in_v) + w.cross(u);
       return R * (da.middleRows<3>(in_v) + turning - crossed(a, system_.dq.middleRows<3>(turn)));
@@ -182,8 +181,8 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
   for (const std::size_t i : robot.tree().free_bodies) {
     const TreeJoint& joint = robot.tree().joints[i];
     const Index in_v = joint.in_v, turn = in_v + 3;
-    dq_next_.middleRows<6>(in_v) = A0_.block<6, 6>(in_v, in_v) * before.middleRows<6>(in_v) +
-                                   A1_.block<6, 6>(in_v, in_v) * dq.middleRows<6>(in_v);
+    dq_next_.middleRows<6>(in_v) =
+        A0_.block<6, 6>(in_v, in_v) * before.middleRows<6>(in_v) + A1_.block<6, 6>(in_v, in_v) * dq.middleRows<6>(in_v);
     const Matrix3d Rb = rotation_at(q, joint.in_q), Ra = rotation_at(next.q, joint.in_q);
     const Vector3d u = next.v.segment<3>(in_v), u_before = Rb.transpose() * (Ra * u);
     const Tangent dc = Rb * (v_before.middleRows<3>(in_v) - crossed(u_before, before.middleRows<3>(turn)));

@@ -72,8 +72,8 @@ void BodyAccelerations::update(const RobotData& data, const Movers& movers, cons
   }
 }
 
-void update_point_tangent(const RobotData& data, const Movers& movers, std::size_t joint, const Vector3d& position, const Vector3d& arm,
-                          PointTangent& out) {
+void update_point_tangent(const RobotData& data, const Movers& movers, std::size_t joint, const Vector3d& position,
+                          const Vector3d& arm, PointTangent& out) {
   const std::vector<Index>& dofs = data.robot().supports(joint);
   out.dofs = &dofs;
   const auto size = static_cast<Index>(dofs.size());
@@ -92,8 +92,7 @@ void update_point_tangent(const RobotData& data, const Movers& movers, std::size
 }
 
 void update_acceleration_tangent(const RobotData& data, const Movers& movers, const BodyAccelerations& accelerations,
-                                 std::size_t joint,
-                                 const Vector3d& position, const Vector3d& arm, PointTangent& out) {
+                                 std::size_t joint, const Vector3d& position, const Vector3d& arm, PointTangent& out) {
   const std::vector<Index>& dofs = data.robot().supports(joint);
   out.dofs = &dofs;
   const auto size = static_cast<Index>(dofs.size());
@@ -239,7 +238,8 @@ void ComplianceDerivatives::compute(const RobotData& data, const Movers& movers,
       continue;
     }
     const Vector3d p = world_position(data, row.joint, row.position) + row.arm;
-    for (const Index k : robot.supports(row.joint)) J_.row(k).segment<3>(row.first) = movers[static_cast<std::size_t>(k)].at(p).transpose();
+    for (const Index k : robot.supports(row.joint))
+      J_.row(k).segment<3>(row.first) = movers[static_cast<std::size_t>(k)].at(p).transpose();
   }
   response_ = J_;
   for (Index i = 0; i < size_; ++i) {

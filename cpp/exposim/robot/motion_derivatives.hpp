@@ -38,20 +38,20 @@ class BodyAccelerations {
 /// that move it (Robot::supports), in world axes.
 struct PointTangent {
   const std::vector<Eigen::Index>* dofs = nullptr;
-  Eigen::Matrix3Xd J_omega;              ///< of the body's rotation
-  Eigen::Matrix3Xd position_by_q;        ///< of c
-  Eigen::Matrix3Xd J;                    ///< velocity by v, acceleration by v̇
+  Eigen::Matrix3Xd J_omega;        ///< of the body's rotation
+  Eigen::Matrix3Xd position_by_q;  ///< of c
+  Eigen::Matrix3Xd J;              ///< velocity by v, acceleration by v̇
   Eigen::Matrix3Xd velocity_by_q;
   Eigen::Matrix3Xd acceleration_by_q, acceleration_by_v;
 };
 // By the last kinematics (kinematics.hpp), which for accelerations are those of the terms.
 /// All but accelerations.
-void update_point_tangent(const RobotData& data, const Movers& movers, std::size_t joint, const Eigen::Vector3d& position,
-                          const Eigen::Vector3d& arm, PointTangent& out);
+void update_point_tangent(const RobotData& data, const Movers& movers, std::size_t joint,
+                          const Eigen::Vector3d& position, const Eigen::Vector3d& arm, PointTangent& out);
 /// Accelerations, and J.
 void update_acceleration_tangent(const RobotData& data, const Movers& movers, const BodyAccelerations& accelerations,
-                                 std::size_t joint,
-                                 const Eigen::Vector3d& position, const Eigen::Vector3d& arm, PointTangent& out);
+                                 std::size_t joint, const Eigen::Vector3d& position, const Eigen::Vector3d& arm,
+                                 PointTangent& out);
 
 /// Adds ∂(Jᵀλ)/∂q of a force at c + arm on the body of a joint, c in the world, and a torque, that stay what they are
 /// in the world.
