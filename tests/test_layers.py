@@ -22,7 +22,7 @@ LAYERS = (
     ("analysis",),
     ("sweeps",),
     ("plots",),
-    ("viewer",),
+    ("identification", "viewer"),
     ("envs",),
     ("cli",),
 )

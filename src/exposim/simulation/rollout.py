@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import sys
 import warnings
@@ -408,6 +409,13 @@ class Rollout:
         if self._parameters is None:
             self._parameters = Parameters(self._simulators[0])
         return self._parameters.named(names)
+
+    def _at(self, parameters: Parameters) -> Rollout:
+        """The same in the world of these parameters."""
+        other = copy.copy(self)
+        other._parameters = parameters
+        other._core = _core.Rollout(parameters.world((), ()), self._simulators[0].integrator._build(), self.dt)
+        return other
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._simulators, self._threads, self._changes)
