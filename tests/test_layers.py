@@ -17,7 +17,7 @@ LAYERS = (
     ("kernels", "terrain"),
     ("robots",),
     ("simulation",),
-    ("controllers", "mpc", "sensors"),
+    ("controllers", "jax", "mpc", "sensors", "torch"),
     ("scenarios",),
     ("analysis",),
     ("sweeps",),

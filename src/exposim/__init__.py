@@ -70,10 +70,12 @@ if TYPE_CHECKING:
     from exposim import controllers, scenarios, sensors
     from exposim import envs as envs
     from exposim import identification as identification
+    from exposim import jax as jax
     from exposim import mpc as mpc
     from exposim import plots as plots
     from exposim import sweeps as sweeps
     from exposim import tasks as tasks
+    from exposim import torch as torch
     from exposim import viewer as viewer
     from exposim.identification import Identified as Identified
     from exposim.identification import Measured as Measured
@@ -178,12 +180,14 @@ _ON_USE = (
     "controllers",
     "envs",
     "identification",
+    "jax",
     "mpc",
     "plots",
     "scenarios",
     "sensors",
     "sweeps",
     "tasks",
+    "torch",
     "viewer",
 )
 
