@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from exposim._checks import Array
 from exposim.identification.normal_equations import NormalEquations
+from exposim.identification.observability import deviations
 from exposim.identification.starts import SmoothedStarts
 from exposim.identification.windows import ALL, Rows, Windows
 from exposim.simulation.parameters import Parameter, Parameters
@@ -19,7 +20,7 @@ from exposim.simulation.rollout import Rollout
 
 # Of how parameters change in one iteration, at most by this factor or its inverse.
 MOST_FACTOR = 2.0
-FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-2, 1e-9, 1e6
+FIRST_DAMPING, LEAST_DAMPING, AFTER_FAILURE, MOST_DAMPING = 1e-2, 1e-7, 1e-3, 1e4
 # What is known of stretches before anything is measured [m or rad].
 STRETCH = 3e-4
 # Standard deviations above the median, from which on the χ² of a window counts less.
@@ -30,11 +31,9 @@ TRUSTED = 0.25
 SHORTER = (0.3, 0.0)
 # Cost of a window that diverges.
 DIVERGED = 1e12
-# Of its standard deviation, by which no parameter moves any more, and of χ², which is to be had at most.
-SETTLED, PROMISED = 0.05, 0.5
-# It also ends after so many iterations in which χ² fell by no more than this: where a contact changes what it does, the
-# sum of squares has a kink, and derivatives promise what is not to be had.
-CALM, LITTLE = 3, 1.0
+# It ends after so many iterations in which no parameter moved by more than this share of its standard deviation, and
+# the cost fell by less than this share. Starts may go on to follow the noise, from contact to contact that changes.
+QUIET, SETTLED, LITTLE = 2, 0.1, 0.01
 
 Ended = Literal["converged", "no better nearby", "after the most iterations"]
 
@@ -207,30 +206,33 @@ class Fit:
         limits = self.limits(point)
         self._note(0, point, damping, True, True)
         equations, fresh = self.linearize(point, limits), True
-        calm = 0
+        quiet = 0
         for number in range(1, most_iterations + 1):
             least, most = self._reach(point.p)
             g = equations.gradient(point.residuals, point.away)
             dx, dp, promised = equations.solve(g, damping, least, most)
             trial = self._moved(point, dx, dp)
-            fell = _merit(point.costs, limits) - _merit(trial.costs, limits)
+            before = _merit(point.costs, limits)
+            fell = before - _merit(trial.costs, limits)
             accepted, kept = fell > 0.0, fell / max(promised, 1e-300)
             self._note(number, trial, damping, accepted, fresh)
-            settled = self._is_settled(dp, promised, equations)
-            calm = calm + 1 if fresh and 2.0 * fell < LITTLE else 0 if accepted and 2.0 * fell > LITTLE else calm
             if accepted:
+                settled = np.all(np.abs(dp) < SETTLED * deviations(equations.information())) and fell < LITTLE * before
+                quiet = quiet + 1 if settled else 0
                 damping = np.where(trial.costs > point.costs, damping, damping / 5.0)
                 growth, point = 2.0, trial
             elif fresh:
-                damping, growth = damping * 2.0 * growth, 2.0 * growth
-            damping = np.clip(damping, LEAST_DAMPING, MOST_DAMPING)
-            if settled and (fresh or accepted):
-                self.ended = "converged"
-                break
-            if calm >= CALM:
-                self.ended = "no better nearby"
-                break
-            if (accepted and abs(kept - 1.0) > TRUSTED) or not (accepted or fresh):
+                damping, growth = np.maximum(2.0 * growth * damping, AFTER_FAILURE), 2.0 * growth
+            damping = np.maximum(damping, LEAST_DAMPING)
+            ends = quiet >= QUIET or damping.min() > MOST_DAMPING
+            if ends:
+                self.ended = "converged" if quiet >= QUIET else "no better nearby"
+                other = self._begun_elsewhere(point, np.arange(len(self.windows)))
+                if _merit(other.costs, limits) > (1.0 - LITTLE) * _merit(point.costs, limits):
+                    break
+                point, quiet, damping = other, 0, np.full(len(self.windows), FIRST_DAMPING)
+                self.ended = "after the most iterations"
+            if ends or (accepted and abs(kept - 1.0) > TRUSTED) or not (accepted or fresh):
                 point = self._begun_elsewhere(point)
                 limits = self.limits(point)
                 equations, fresh = self.linearize(point, limits), True
@@ -261,13 +263,13 @@ class Fit:
         moved = [plus(x, each) for x, each in zip(starts, dx, strict=True)]
         return np.stack([x if new is None else new for x, new in zip(starts, moved, strict=True)])
 
-    def _begun_elsewhere(self, point: Point) -> Point:
-        """With windows that are far off begun elsewhere, if that suits them better.
+    def _begun_elsewhere(self, point: Point, rows: NDArray[np.int_] | None = None) -> Point:
+        """With windows, by default those that are far off, begun elsewhere, if that suits them better.
 
         Where those before them end, or near what was measured, in the world as it is thought to be now: contacts that
         do something else than in truth are not found by derivatives.
         """
-        far = np.flatnonzero(point.costs > self.limits(point))
+        far = np.flatnonzero(point.costs > self.limits(point)) if rows is None else rows
         if self.smoothed is None or not far.size:
             return point
         point = self._better(point, far, self.smoothed.in_world(point.pool, far))
@@ -286,10 +288,6 @@ class Fit:
         better = costs < point.costs[rows]
         parts = (each[better] for each in (starts, away, states, residuals, costs))
         return point.with_rows(rows[better], *parts)
-
-    def _is_settled(self, dp: Array, promised: float, equations: NormalEquations) -> bool:
-        information = np.diag(equations.information())
-        return bool(np.all(np.abs(dp) * np.sqrt(np.maximum(information, 0.0)) < SETTLED) and 2.0 * promised < PROMISED)
 
     def _note(self, number: int, point: Point, damping: Array, accepted: bool, fresh: bool) -> None:
         values = tuple(np.exp(point.p).tolist())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
 from exposim._checks import Array
 from exposim.plots.style import BLUE, COLOURS, GREY, LARGE, NORMAL, SMALL, VERMILION, literal, name_panel, panels
@@ -74,6 +75,10 @@ def _estimates(ax: Axes, result: Identified) -> None:
         shares = [each.values[i] / result.estimate[name] for each in accepted]
         ax.plot([each.number for each in accepted], shares, ".-", color=COLOURS[i % len(COLOURS)], lw=1.0, label=name)
     ax.set_yscale("log")
+    ax.yaxis.set_major_formatter(ScalarFormatter())
+    ax.yaxis.set_minor_formatter(ScalarFormatter())
+    ax.tick_params(which="minor", labelsize=SMALL)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend(fontsize=SMALL, frameon=False)
     ax.set_xlabel("iteration", fontsize=NORMAL)
     name_panel(ax, "estimates, as shares of the last")
@@ -86,6 +91,7 @@ def _cost(ax: Axes, result: Identified) -> None:
             ax.semilogy(
                 [each.number for each in chosen], [each.chi2 for each in chosen], "o", ms=3.5, color=colour, label=name
             )
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend(fontsize=SMALL, frameon=False)
     ax.set_xlabel("iteration", fontsize=NORMAL)
     name_panel(ax, "χ²")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from exposim._checks import Array
-from exposim._html import plain
 from exposim.identification.pictures import bars, lines
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def page_of(result: Identified) -> str:
 def body_of(result: Identified) -> str:
     """What the page has below its title."""
     parts = [
-        plain(str(result).split("\n", 1)[0]),
+        f"<p>{html.escape(str(result).splitlines()[0])}</p>",
         _section("Estimates", _estimates(result)),
     ]
     if len(result.names) > 1:
@@ -167,5 +166,5 @@ def _progress(result: Identified) -> str:
         f"<p>{tally.seconds:.2g} s: {tally.rollouts:.3g} rollouts of all windows in {tally.rollout_seconds:.2g} s, "
         f"{tally.linearizations} times derivatives in {tally.linearize_seconds:.2g} s.</p>"
     )
-    table = _table(("", "χ²", "damping", *names, "accepted", "new derivatives"), rows)
+    table = _table(("", "χ²", "λ", *names, "accepted", "new derivatives"), rows)
     return picture + table + took
