@@ -38,7 +38,6 @@ from exposim.errors import (
     UnknownFrame,
     UnknownRobot,
     UnknownScenario,
-    Unobservable,
     UnreadableFile,
     UnsupportedModel,
 )
@@ -77,6 +76,7 @@ if TYPE_CHECKING:
     from exposim import tasks as tasks
     from exposim import torch as torch
     from exposim import viewer as viewer
+    from exposim.errors import Unobservable as Unobservable
     from exposim.identification import Identified as Identified
     from exposim.identification import Measured as Measured
     from exposim.identification import identify as identify
@@ -145,7 +145,6 @@ __all__ = [
     "UnknownFrame",
     "UnknownRobot",
     "UnknownScenario",
-    "Unobservable",
     "UnreadableFile",
     "UnsupportedModel",
     "combine",
@@ -171,6 +170,7 @@ _PLACES = {
     "Rollout": "simulation.rollout",
     "RolloutResult": "simulation.rollout_result",
     "Trajectory": "simulation.trajectory",
+    "Unobservable": "errors",
     "identify": "identification",
     "sweep": "sweeps",
 }
