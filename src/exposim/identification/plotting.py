@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, ScalarFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, ScalarFormatter
 
 from exposim._checks import Array
 from exposim.plots.style import BLUE, COLOURS, GREY, LARGE, NORMAL, SMALL, VERMILION, literal, name_panel, panels
@@ -75,9 +75,9 @@ def _estimates(ax: Axes, result: Identified) -> None:
         shares = [each.values[i] / result.estimate[name] for each in accepted]
         ax.plot([each.number for each in accepted], shares, ".-", color=COLOURS[i % len(COLOURS)], lw=1.0, label=name)
     ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     ax.yaxis.set_major_formatter(ScalarFormatter())
-    ax.yaxis.set_minor_formatter(ScalarFormatter())
-    ax.tick_params(which="minor", labelsize=SMALL)
+    ax.yaxis.set_minor_formatter(NullFormatter())
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend(fontsize=SMALL, frameon=False)
     ax.set_xlabel("iteration", fontsize=NORMAL)
