@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "bindings.hpp"
+#include "derivative_request.hpp"
 #include "exposim/readings.hpp"
 #include "shared_simulator.hpp"
 
@@ -104,20 +105,24 @@ class SharedRollout : public Shared<Rollout> {
 
   void linearize(const Rows& states, const std::optional<ChannelTuple>& tau, const std::optional<ChannelTuple>& target,
                  const std::optional<ChannelTuple>& target_velocity, const std::vector<WrenchTuple>& wrenches,
-                 const Worlds& worlds, int threads, double dt, bool exact, bool differences, const Arrays& arrays) {
+                 const Worlds& worlds, int threads, double dt, const std::vector<ParameterTuple>& parameters,
+                 bool exact, bool differences, const Arrays& arrays) {
     const RolloutTask task =
         task_of(states, 1, 1, tau, target, target_velocity, wrenches, nullptr, std::nullopt, threads);
     const Index n = owned().world().tangent_size(), nv = owned().world().robot().nv();
     LinearizedRows rows;
-    rows.request.exact = exact;
-    rows.request.differences = differences;
+    rows.request = request_of(owned().world(), parameters, false, exact, differences);
     rows.next = memory_of<double>(arrays, "next", task.rows * owned().world().packed_size());
     rows.x = memory_of<double>(arrays, "x", task.rows * n * n);
     rows.force = memory_of<double>(arrays, "force", task.rows * n * nv);
+    rows.parameters = memory_of<double>(arrays, "parameters", task.rows * n * static_cast<Index>(parameters.size()));
     rows.bad = memory_of<std::int32_t>(arrays, "bad", task.rows);
     rows.grazing = memory_of<std::int32_t>(arrays, "grazing", task.rows);
     rows.diverged = memory_of<bool>(arrays, "diverged", task.rows);
     rows.differences = memory_of<bool>(arrays, "differences", task.rows);
+    if (!parameters.empty() && (!rows.parameters || !worlds.empty())) {
+      throw std::invalid_argument("derivatives by parameters need an array, and one world for all rows");
+    }
     if (!rows.next || !rows.x || !rows.force || !rows.bad || !rows.grazing || !rows.diverged || !rows.differences) {
       throw std::invalid_argument("derivatives need arrays for what they always tell");
     }
@@ -219,7 +224,7 @@ void bind_rollout(nb::module_& m) {
            nb::arg("progress").none())
       .def("linearize", &SharedRollout::linearize, nb::arg("states"), nb::arg("tau").none(), nb::arg("target").none(),
            nb::arg("target_velocity").none(), nb::arg("wrenches"), nb::arg("worlds"), nb::arg("threads"), nb::arg("dt"),
-           nb::arg("exact"), nb::arg("differences"), nb::arg("arrays"))
+           nb::arg("parameters"), nb::arg("exact"), nb::arg("differences"), nb::arg("arrays"))
       .def("reset", &SharedRollout::reset, nb::arg("q"), nb::arg("v"), nb::arg("worlds"), nb::arg("arrays"));
 }
 

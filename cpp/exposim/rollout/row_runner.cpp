@@ -80,6 +80,8 @@ void RowRunner::linearize(const std::shared_ptr<const World>& world, const Rollo
   const Index size = world->packed_size(), n = world->tangent_size(), nv = world->robot().nv();
   Eigen::Map<VectorXd> next(rows.next + row * size, size);
   Eigen::Map<RowMatrixXd> x(rows.x + row * n * n, n, n), force(rows.force + row * n * nv, n, nv);
+  const auto np = static_cast<Index>(rows.request.parameters.size());
+  Eigen::Map<RowMatrixXd> parameters(np > 0 ? rows.parameters + row * n * np : nullptr, n, np);
   BadInput bad = read_input(task, row, 0);
   auto came_of_it = Simulator::Linearized::kNoState;
   if (bad == BadInput::kNone) {
@@ -95,10 +97,12 @@ void RowRunner::linearize(const std::shared_ptr<const World>& world, const Rollo
     next.setConstant(kNothing);
     x.setConstant(kNothing);
     force.setConstant(kNothing);
+    parameters.setConstant(kNothing);
     return;
   }
   x = derivatives_.x;
   force = derivatives_.force;
+  parameters = derivatives_.parameters;
   rows.grazing[row] = static_cast<std::int32_t>(derivatives_.grazing.size());
   rows.differences[row] = derivatives_.differences;
 }

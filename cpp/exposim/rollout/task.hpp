@@ -50,10 +50,11 @@ struct RolloutRecords {
 /// Where derivatives of a step of every row are written; null: not asked for.
 struct LinearizedRows {
   DerivativeRequest request;
-  double* next = nullptr;       ///< packed states, (rows, size)
-  double* x = nullptr;          ///< (rows, n, n), n the size of a tangent
-  double* force = nullptr;      ///< (rows, n, nv)
-  std::int32_t* bad = nullptr;  ///< what of a row's input was bad
+  double* next = nullptr;        ///< packed states, (rows, size)
+  double* x = nullptr;           ///< (rows, n, n), n the size of a tangent
+  double* force = nullptr;       ///< (rows, n, nv)
+  double* parameters = nullptr;  ///< (rows, n, np); of one world for all rows
+  std::int32_t* bad = nullptr;   ///< what of a row's input was bad
   bool* diverged = nullptr;
   bool* differences = nullptr;      ///< whether it was done by finite differences
   std::int32_t* grazing = nullptr;  ///< how often a row is not differentiable

@@ -22,28 +22,33 @@ class LinearizedRows:
     Args:
         arrays: As the core writes them.
         by: What B is by: ``"tau"`` or ``"target"``.
+        names: Of the parameters.
         dofs: The actuated degrees of freedom.
         gains: Of drives, (nv,).
     """
 
     arrays: dict[str, NDArray[Any]]
     by: str
+    names: tuple[str, ...]
     dofs: NDArray[np.int_]
     gains: Array
 
     @classmethod
-    def empty(cls, rows: int, layout: Layout, ndx: int, robot: Robot, gains: Array, by: str) -> LinearizedRows:
+    def empty(
+        cls, rows: int, layout: Layout, ndx: int, robot: Robot, gains: Array, by: str, names: tuple[str, ...]
+    ) -> LinearizedRows:
         """For so many rows, to be written into."""
         arrays: dict[str, NDArray[Any]] = {
             "next": np.empty((rows, layout.size)),
             "x": np.empty((rows, ndx, ndx)),
             "force": np.empty((rows, ndx, robot.nv)),
+            "parameters": np.empty((rows, ndx, len(names))),
             "bad": np.zeros(rows, dtype=np.int32),
             "grazing": np.zeros(rows, dtype=np.int32),
             "diverged": np.zeros(rows, dtype=bool),
             "differences": np.zeros(rows, dtype=bool),
         }
-        return cls(arrays, by, robot.actuated_dofs, gains)
+        return cls(arrays, by, names, robot.actuated_dofs, gains)
 
     @property
     def x(self) -> Array:
@@ -59,6 +64,11 @@ class LinearizedRows:
     def target(self) -> Array:
         """By targets of drives, of the actuated degrees of freedom, (N, ndx, nu)."""
         return by_drive(self.arrays["force"], self.gains, self.dofs)
+
+    @property
+    def parameters(self) -> Array:
+        """By parameters, a column each in the order of ``names``, (N, ndx, np)."""
+        return self.arrays["parameters"]
 
     @property
     def next(self) -> Array:

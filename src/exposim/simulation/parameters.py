@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -72,7 +73,18 @@ class Parameters:
     def __init__(self, simulator: Simulator):
         self._simulator = simulator
         self._variations = Variations(simulator)
+        self._others: dict[str, Parameter] = {}  # that are not as in the simulator
         self._pairs: dict[str, tuple[World, World, float]] = {}
+
+    def at(self, parameters: Sequence[Parameter], values: Sequence[float] | Array) -> Parameters:
+        """The same, of the world in which parameters have these values."""
+        other = Parameters.__new__(Parameters)
+        other._simulator, other._variations, other._pairs = self._simulator, self._variations, {}
+        other._others = self._others | {
+            each.name: dataclasses.replace(each, value=float(value))
+            for each, value in zip(parameters, values, strict=True)
+        }
+        return other
 
     def named(self, names: Iterable[str]) -> tuple[Parameter, ...]:
         """Those of these names.
@@ -83,7 +95,7 @@ class Parameters:
         """
         if isinstance(names, str):
             raise InvalidArgument(f"parameters is {names!r}; give several names: [{names!r}]")
-        found = tuple(self._named(name) for name in names)
+        found = tuple(self._others.get(name) or self._named(name) for name in names)
         twice = {each.name for each in found if sum(other.name == each.name for other in found) > 1}
         if twice:
             raise InvalidArgument(f"parameters has {sorted(twice)[0]!r} twice; give each once")
@@ -92,13 +104,15 @@ class Parameters:
     def world(self, parameters: Sequence[Parameter], values: Sequence[float] | Array) -> World:
         """That in which parameters have these values."""
         changes: dict[str, Any] = {}
-        for parameter, value in zip(parameters, values, strict=True):
-            for kind, given in parameter.changes(float(value)).items():
+        given = {each.name: (each, each.value) for each in self._others.values()}
+        given |= {each.name: (each, value) for each, value in zip(parameters, values, strict=True)}
+        for parameter, value in given.values():
+            for kind, change in parameter.changes(float(value)).items():
                 known = changes.get(kind)
-                if isinstance(known, Mapping) and isinstance(given, Mapping):
-                    changes[kind] = {**known, **given}
+                if isinstance(known, Mapping) and isinstance(change, Mapping):
+                    changes[kind] = {**known, **change}
                 elif known is None:
-                    changes[kind] = given
+                    changes[kind] = change
                 else:
                     raise InvalidArgument(f"parameters have {kind} of all contacts and of some; give one of the two")
         return self._variations.world(changes)

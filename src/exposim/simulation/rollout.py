@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from exposim._checks import Array
 from exposim._progress import Line, clock
 from exposim.errors import ContactWarning, InvalidArgument, did_you_mean
 from exposim.simulation.linearized_rows import LinearizedRows
+from exposim.simulation.parameters import Parameter, Parameters
 from exposim.simulation.policies import Policy
 from exposim.simulation.rollout_inputs import (
     Channel,
@@ -66,6 +68,7 @@ class Rollout:
         self._about = About(self._robot, self._layout, first.integrator, first.dt, first._labels)
         self._simulators = tuple(each.copy() for each in simulators)
         self._variations: Variations | None = None
+        self._parameters: Parameters | None = None  # made at the first question
         self._changes: list[dict[str, Any]] = []
         self._worlds = [each._world for each in simulators] if len(simulators) > 1 else []
         self._waits = any(each._world.makes_wait for each in simulators)
@@ -328,6 +331,7 @@ class Rollout:
         *,
         dt: float | None = None,
         by: Literal["tau", "target"] | None = None,
+        parameters: Iterable[str] = (),
         exact: bool = True,
         method: Literal["auto", "differences"] = "auto",
     ) -> LinearizedRows:
@@ -345,6 +349,8 @@ class Rollout:
             dt: Of the steps [s]; by default the pool's.
             by: What B is by: ``"tau"``, or ``"target"`` of drives; by default targets where they are given and torques
                 are not.
+            parameters: As of :meth:`exposim.Simulator.derivatives`: ``.parameters`` is (N, ndx, np). Of a pool whose
+                rows are of one world.
             exact: As of :meth:`exposim.Simulator.derivatives`.
             method: Likewise.
 
@@ -359,6 +365,7 @@ class Rollout:
         differences = _checks.choice("method", method, ("auto", "differences")) == "differences"
         if by == "target":
             self._inputs.refuse_without_drives("by='target'")
+        asked = self._asked(parameters)
         given = RowInputs(1)
         if self.rows is not None:
             given.count("the pool", self.rows)
@@ -375,7 +382,8 @@ class Rollout:
             given,
         )
         rows = given.number_of_rows()
-        found = LinearizedRows.empty(rows, self._layout, self._tangent_size, self._robot, self._gains, by)
+        names = tuple(each.name for each in asked)
+        found = LinearizedRows.empty(rows, self._layout, self._tangent_size, self._robot, self._gains, by, names)
         tau, target, velocity = (_channel(each, rows, 1, []) for each in channels)
         self._core.linearize(
             np.broadcast_to(x, (rows, self.size)),
@@ -386,11 +394,28 @@ class Rollout:
             self._worlds,
             self.threads,
             h,
+            self._parameters.pairs(asked) if self._parameters is not None else [],
             _checks.flag("exact", exact),
             differences,
             found.arrays,
         )
         return found
+
+    def _asked(self, names: Iterable[str]) -> tuple[Parameter, ...]:
+        if isinstance(names, tuple) and not names:
+            return ()
+        if self._worlds:
+            raise InvalidArgument("parameters are asked of a pool whose rows differ in them; ask one of one simulator")
+        if self._parameters is None:
+            self._parameters = Parameters(self._simulators[0])
+        return self._parameters.named(names)
+
+    def _at(self, parameters: Parameters) -> Rollout:
+        """The same in the world of these parameters."""
+        other = copy.copy(self)
+        other._parameters = parameters
+        other._core = _core.Rollout(parameters.world((), ()), self._simulators[0].integrator._build(), self.dt)
+        return other
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._simulators, self._threads, self._changes)
