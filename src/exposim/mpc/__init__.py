@@ -1,6 +1,23 @@
-"""Model predictive control: plans made by trying many of them in a :class:`exposim.Rollout`."""
+"""Model predictive control: plans by sampling, by derivatives of steps, and by Crocoddyl's solvers."""
 
+from exposim.mpc.cost import Cost
 from exposim.mpc.plan import Plan, Samples
+from exposim.mpc.points import Points
 from exposim.mpc.sampling import SamplingMPC
+from exposim.mpc.standing import standing_torques
+from exposim.mpc.terms import Control, Force, Place, Posture, Term, Velocity
 
-__all__ = ["Plan", "Samples", "SamplingMPC"]
+__all__ = [
+    "Control",
+    "Cost",
+    "Force",
+    "Place",
+    "Plan",
+    "Points",
+    "Posture",
+    "Samples",
+    "SamplingMPC",
+    "Term",
+    "Velocity",
+    "standing_torques",
+]
