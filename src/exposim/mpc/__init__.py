@@ -8,6 +8,7 @@ from exposim.mpc.points import Points
 from exposim.mpc.sampling import SamplingMPC
 from exposim.mpc.standing import standing_torques
 from exposim.mpc.terms import Control, Force, Place, Posture, Term, Velocity
+from exposim.mpc.through_crocoddyl import crocoddyl_model, crocoddyl_problem, crocoddyl_residual, crocoddyl_state
 
 __all__ = [
     "ILQR",
@@ -23,5 +24,9 @@ __all__ = [
     "SamplingMPC",
     "Term",
     "Velocity",
+    "crocoddyl_model",
+    "crocoddyl_problem",
+    "crocoddyl_residual",
+    "crocoddyl_state",
     "standing_torques",
 ]
