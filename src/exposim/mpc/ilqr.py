@@ -201,7 +201,7 @@ class ILQR:
                 break
             gains = descent.K[:, :, : gains.shape[2]]
             if -descent.expected(1.0) <= self.tolerance * abs(cost):
-                reason = "converged"
+                reason = "no way down" if lengths and not lengths[-1] else "converged"
                 break
             found = self._search(start, x, u, cost, descent, clock)
             if found is None:
