@@ -1,6 +1,7 @@
-"""A robot jumps, steps onto a box and recovers from a push, planned by derivatives of steps, without a contact schedule.
+"""A robot jumps, steps onto a box and recovers from a push: planned by derivatives of steps, no contact schedule.
 
-python examples/mpc.py jump --robot go2 --solver fddp     # or box, push; --view writes a replay of the plan
+python examples/mpc.py jump --robot go2 --solver fddp     # or box, push
+python examples/mpc.py stand --live                       # go2-mpc in the browser; its plan is the orange line
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 import exposim as xs
 from exposim import mpc
+from exposim.scenarios import Run
 
 KNOT = 0.02  # from control to control [s]
 GAINS = {"solo12": xs.Drive(kp=5.0, kd=0.2), "go2": xs.Drive(kp=60.0, kd=2.0)}
@@ -54,14 +56,14 @@ def effort(name: str, rest: np.ndarray, weight: float = 1.0) -> mpc.Term:
 
 
 def jump(name: str, steps: int = 1) -> Task:
-    """By 20 cm in the middle of 0.6 s, and stand at the end."""
+    """By 20 cm in the middle of 0.8 s, and stand at the end."""
     sim, rest = standing(name, steps=steps)
-    stand, horizon = sim.q, round(0.6 / KNOT)
-    top = stand[:3] + (0.0, 0.0, 0.2)
+    stand, horizon = sim.q, round(0.8 / KNOT)
+    top = stand[:3] + np.array([0.0, 0.0, 0.2])
     cost = mpc.Cost(
         mpc.Posture(stand, weights(0.0, 1.0, 0.1), "running"),
         mpc.Velocity(weight=1e-3),
-        effort(name, rest, 0.3),
+        effort(name, rest),
         mpc.Place(BASE[name], top, (10.0, 10.0, 2000.0), when=[horizon // 2]),
         mpc.Posture(stand, weights(100.0, 100.0, 10.0), "terminal"),
         mpc.Velocity(weight=1.0, when="terminal"),
@@ -88,7 +90,7 @@ def box(name: str, steps: int = 1) -> Task:
     sim, rest = standing(name, ground, steps)
     radius = sim.robot.contact_points[0].radius
     stand, horizon = sim.q, round(0.8 / KNOT)
-    on_top = place + (0.0, 0.0, height + radius)
+    on_top = place + np.array([0.0, 0.0, height + radius])
     start = sim.frame_pose(foot).translation
     over = 0.5 * (start + on_top)
     over[2] = on_top[2] + 0.04
@@ -174,14 +176,33 @@ def by_fddp(task: Task, steps: int = 1, iterations: int = 100, **options: Any) -
     ], f"{how} after {solver.iter} iterations, cost {before:.4g} → {solver.cost:.4g}"
 
 
+def stand(seconds: float, watch: bool) -> str:
+    """A Go2 in closed loop that plans fifty times a second and is pushed, as ``exposim run go2-mpc`` has it."""
+    run = Run(xs.scenarios.get("go2-mpc"), duration=seconds)
+    live = xs.viewer.Live(run.sim, open_browser=True) if watch else None
+    while not run.done:
+        run.advance()
+        if live is not None:
+            live.draw("plan", run.controller.last.q[:, :3])
+    if live is not None:
+        live.stop()
+    took = np.median(run.seconds_per_control)
+    return f"{run.scenario.judge(run.trajectory)}\n{1.0 / took:.0f} plans/s"
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("task", nargs="?", choices=TASKS, default="jump")
+    parser.add_argument("task", nargs="?", choices=[*TASKS, "stand"], default="jump")
     parser.add_argument("--robot", choices=GAINS, default="solo12")
     parser.add_argument("--solver", choices=["ilqr", "fddp"], default="ilqr")
     parser.add_argument("--steps", type=int, default=1, help="of the simulator between knots of 20 ms")
     parser.add_argument("--iterations", type=int, default=100, help="at most")
+    parser.add_argument("--seconds", type=float, default=2.5, help="of standing")
+    parser.add_argument("--live", action="store_true", help="watch it stand in the browser")
     given = parser.parse_args()
+    if given.task == "stand":
+        print(stand(given.seconds, given.live))
+        raise SystemExit
     task = TASKS[given.task](given.robot, given.steps)
     begin = time.perf_counter()
     q, how = (by_ilqr if given.solver == "ilqr" else by_fddp)(task, given.steps, given.iterations)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import exposim as xs
 from exposim import mpc
-from exposim.mpc.backward import _within, descend
+from exposim.mpc.backward import _least, descend
 from exposim.mpc.cost import Expansion
 from exposim.mpc.horizon import Horizon, Slopes
 from systems import point_mass
@@ -92,13 +92,16 @@ def test_a_quadratic_programme_with_bounds_is_solved():
         root = rng.standard_normal((6, 6))
         H, g = root @ root.T + 0.1 * np.eye(6), 3.0 * rng.standard_normal(6)
         room = np.stack([-rng.random(6), rng.random(6)])
-        k, free = _within(H, g, room)
+        G = rng.standard_normal((6, 2))
+        k, K, free = _least(H, g, G, room)
         slope = H @ k + g
         assert np.all((k >= room[0]) & (k <= room[1]))
         assert_allclose(slope[free], 0.0, atol=1e-8)
         assert np.all(slope[~free & (k == room[0])] > 0.0)
         assert np.all(slope[~free & (k == room[1])] < 0.0)
-    assert _within(-np.eye(2), np.ones(2), None) is None
+        assert_allclose((H @ K + G)[free], 0.0, atol=1e-9)
+        assert not K[~free].any()
+    assert _least(-np.eye(2), np.ones(2), np.ones((2, 1)), None) is None
 
 
 def test_feedback_of_the_recursion_is_that_of_riccati():

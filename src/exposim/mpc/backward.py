@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +33,8 @@ class Descent:
     quadratic: float
     slope: float
 
-    def expected(self, length: float) -> float:
-        """Change of the cost of a step of so many times the full one."""
+    def expected(self, length: Any) -> Any:
+        """Change of the cost of a step of so many times the full one, of one or of several."""
         return length * self.linear + length * length * self.quadratic
 
 
@@ -61,54 +62,61 @@ def descend(
     k, K = np.zeros((knots, nu)), np.zeros((knots, nu, ndx))
     V, g = last.xx[0], last.x[0]
     linear = quadratic = slope = 0.0
+    eye = np.eye(nu)
     for at in range(knots - 1, -1, -1):
-        Q = Ft[at] @ (V @ F[at])
-        Q[:ndx, :ndx] += running.xx[at]
-        Q[ndx:, ndx:] += running.uu[at]
-        q = Ft[at] @ g
-        Qu, Qux, Quu = q[ndx:] + running.u[at], Q[ndx:, :ndx], 0.5 * (Q[ndx:, ndx:] + Q[ndx:, ndx:].T)
-        firm = Quu + regularisation * (np.trace(Quu) / nu) * np.eye(nu)
-        found = _within(firm, Qu, None if room is None else room[at])
+        Q, q = Ft[at] @ (V @ F[at]), Ft[at] @ g
+        Quu, Qux, Qu = Q[ndx:, ndx:] + running.uu[at], Q[ndx:, :ndx], q[ndx:] + running.u[at]
+        firm = Quu + (regularisation * Quu.trace() / nu) * eye
+        found = _least(firm, Qu, Qux, None if room is None else room[at])
         if found is None:
             return None
-        k[at], free = found
-        if free.all():
-            K[at] = -np.linalg.solve(firm, Qux)
-        elif free.any():
-            K[at][free] = -np.linalg.solve(firm[np.ix_(free, free)], Qux[free])
-        by_k, by_K = Quu @ k[at], Quu @ K[at]
+        k[at], K[at], free = found
+        by_k = Quu @ k[at]
         linear += float(k[at] @ Qu)
         quadratic += 0.5 * float(k[at] @ by_k)
         slope = max(slope, float(np.abs(Qu[free]).max(initial=0.0)))
-        g = q[:ndx] + running.x[at] + K[at].T @ (by_k + Qu) + Qux.T @ k[at]
-        V = Q[:ndx, :ndx] + K[at].T @ (by_K + Qux) + Qux.T @ K[at]
+        back = Qux.T @ np.column_stack([k[at], K[at]])
+        g = q[:ndx] + running.x[at] + K[at].T @ (by_k + Qu) + back[:, 0]
+        V = Q[:ndx, :ndx] + running.xx[at] + K[at].T @ (Quu @ K[at]) + back[:, 1:] + back[:, 1:].T
         V = 0.5 * (V + V.T)
     if not (np.isfinite(k).all() and np.isfinite(K).all()):
         return None
     return Descent(k, K, linear, quadratic, slope)
 
 
-def _within(H: Array, g: Array, room: Array | None) -> tuple[Array, NDArray[np.bool_]] | None:
-    """Least of ½ kᵀHk + gᵀk within bounds, by projected Newton steps, and which entries are free; none of a bad H."""
+def _least(H: Array, g: Array, G: Array, room: Array | None) -> tuple[Array, Array, NDArray[np.bool_]] | None:
+    """Least of ½ kᵀHk + (g + G δx)ᵀk within bounds: k at δx = 0, its change with δx, and which entries are free.
+
+    None where H is not positive definite.
+    """
     try:
         np.linalg.cholesky(H)
     except np.linalg.LinAlgError:
         return None
-    k = np.asarray(-np.linalg.solve(H, g), dtype=np.float64)
-    if room is None:
-        return k, np.ones(len(g), dtype=bool)
-    k = np.clip(k, *room)
+    both = np.asarray(-np.linalg.solve(H, np.column_stack([g, G])), dtype=np.float64)
+    k, K = both[:, 0], both[:, 1:]
+    if room is None or bool(((k > room[0]) & (k < room[1])).all()):
+        return k, K, np.ones(len(g), dtype=bool)
+    k, free = _within(H, g, np.clip(k, *room), room)
+    K = np.zeros_like(K)
+    if free.any():
+        K[free] = -np.linalg.solve(H[np.ix_(free, free)], G[free])
+    return k, K, free
+
+
+def _within(H: Array, g: Array, k: Array, room: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Least of ½ kᵀHk + gᵀk within bounds, by projected Newton steps from k on, and which entries are free."""
     free = np.ones(len(g), dtype=bool)
     for _ in range(MOST_ROUNDS):
         slope = H @ k + g
-        now = ~(((k <= room[0]) & (slope > 0.0)) | ((k >= room[1]) & (slope < 0.0)))
-        if not now.any():
-            return k, now
+        free = ~(((k <= room[0]) & (slope > 0.0)) | ((k >= room[1]) & (slope < 0.0)))
+        if not free.any():
+            break
         step = np.zeros(len(g))
-        step[now] = -np.linalg.solve(H[np.ix_(now, now)], slope[now])
+        step[free] = -np.linalg.solve(H[np.ix_(free, free)], slope[free])
         if np.abs(step).max() <= 1e-9 * (1.0 + np.abs(k).max()):
-            return k, now
-        k, free = _shortened(H, g, k, step, room), now
+            break
+        k = _shortened(H, g, k, step, room)
     return k, free
 
 

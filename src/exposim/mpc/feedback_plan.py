@@ -26,7 +26,6 @@ class FeedbackPlan:
         u: Controls, (knots, nu).
         gains: Of ``u + gains @ (q ⊖ q_ref, v − v_ref)``, (knots, nu, 2 nv).
         x: Flat states at the beginning and after each step, (steps + 1, nx).
-        cost: Of the motion.
         costs: Of the first motion, and after every iteration.
         lengths: Of the steps that were taken, 1 is a full one; 0 where none led down.
         reason: Why it ended: ``"converged"``: a further iteration would bring next to nothing; ``"iterations"``: that
@@ -45,18 +44,22 @@ class FeedbackPlan:
     u: Array
     gains: Array
     x: Array
-    cost: float
-    costs: Array
-    lengths: Array
-    reason: Reason
-    regularisation: float
-    grazing: int
-    seconds: float
-    derivative_seconds: float
-    rollout_seconds: float
-    backward_seconds: float
     _robot: Robot = field(repr=False)
     _bounds: Array | None = field(repr=False)
+    costs: Array = field(default_factory=lambda: np.full(1, np.nan))
+    lengths: Array = field(default_factory=lambda: np.zeros(0))
+    reason: Reason = "iterations"
+    regularisation: float = 0.0
+    grazing: int = 0
+    seconds: float = 0.0
+    derivative_seconds: float = 0.0
+    rollout_seconds: float = 0.0
+    backward_seconds: float = 0.0
+
+    @property
+    def cost(self) -> float:
+        """Of the motion."""
+        return float(self.costs[-1])
 
     @property
     def iterations(self) -> int:

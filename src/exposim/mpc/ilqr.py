@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from exposim import _checks
 from exposim._checks import Array
-from exposim.errors import InvalidArgument
+from exposim.errors import InvalidArgument, StateMismatch
 from exposim.mpc.backward import Descent, descend
 from exposim.mpc.bounds import checked_bounds
 from exposim.mpc.cost import Cost, Expansion
@@ -25,7 +26,7 @@ from exposim.simulation.simulator import Simulator
 from exposim.simulation.state import State
 
 LENGTHS = 0.5 ** np.arange(8)  # of steps that are tried at once, of the full one
-ENOUGH = 1e-4  # of the expected descent, for a step to be taken
+GOOD, ENOUGH = 0.3, 1e-4  # part of the expected descent, for a long step to be taken, and for the best one
 LEAST, MOST, FACTOR = 1e-9, 1e6, 10.0  # of the regularisation, and what it changes by
 
 
@@ -51,7 +52,8 @@ class ILQR:
 
     .. math:: u \leftarrow u + \alpha k + K (x \ominus x_{\text{ref}}), \qquad u_{\min} \le u \le u_{\max},
 
-    and rolls out several :math:`\alpha` at once, of which the best is taken if it brings a part of what was expected.
+    and rolls out several :math:`\alpha` at once, of which the largest is taken that brings a good part of what was
+    expected, or else the best.
     So every plan is a motion that the simulator makes, and none is worse than the one before. Where no :math:`\alpha`
     leads down the recursion is regularised more. Steps that are not differentiable have the derivative of one side,
     which is as good as any to try. ::
@@ -134,6 +136,11 @@ class ILQR:
         """From knot to knot [s]."""
         return self._horizon.spacing
 
+    @property
+    def last(self) -> FeedbackPlan | None:
+        """The plan so far."""
+        return self._plan
+
     def reset(self) -> None:
         """Forgets the plan so far."""
         self._plan: FeedbackPlan | None = None
@@ -175,6 +182,43 @@ class ILQR:
                 f"going back"
             )
         return self._iterate(state, self._plan, _checks.count("iterations", iterations))
+
+    def __call__(self, t: float, state: State) -> Array:
+        """Controls at a time, planned for the state then: as a scenario has its controller, if they are torques."""
+        return self.step(state).control(t)
+
+    @property
+    def memory(self) -> dict[str, Array]:
+        """What the next :meth:`step` depends on beside its state; set, it goes on from there with the same bits."""
+        plan = self._plan
+        if plan is None:
+            return {}
+        return {
+            "start": np.array(plan.start),
+            "u": plan.u,
+            "gains": plan.gains,
+            "x": plan.x,
+            "regularisation": np.array(self._regularisation),
+        }
+
+    @memory.setter
+    def memory(self, memory: Mapping[str, Array]) -> None:
+        if not memory:
+            self.reset()
+            return
+        knots, nu, robot = self.horizon, self._horizon.nu, self._horizon.sim.robot
+        shapes = {
+            "start": (),
+            "u": (knots, nu),
+            "gains": (knots, nu, 2 * robot.nv),
+            "x": (knots * self._horizon.steps + 1, self._horizon.pool.size),
+            "regularisation": (),
+        }
+        if {name: np.shape(each) for name, each in memory.items()} != shapes:
+            raise StateMismatch("memory is not of this horizon and robot; give what memory was before")
+        start, u, gains, x, regularisation = (np.array(memory[name], dtype=float) for name in shapes)
+        self._regularisation = float(regularisation)
+        self._plan = self._planned(float(start), u, gains, x)
 
     def _iterate(self, state: State, guess: ArrayLike | FeedbackPlan | None, iterations: int) -> FeedbackPlan:
         begin, clock = time.perf_counter(), _Clock()
@@ -218,13 +262,11 @@ class ILQR:
                 self._regularisation = max(self._regularisation / FACTOR, LEAST)
             elif length < 0.1:
                 self._more_cautious()
-        self._plan = FeedbackPlan(
-            start=state.t,
-            spacing=self.spacing,
-            u=u,
-            gains=gains,
-            x=x,
-            cost=cost,
+        self._plan = self._planned(
+            state.t,
+            u,
+            gains,
+            x,
             costs=np.array(costs),
             lengths=np.array(lengths),
             reason=reason,
@@ -234,10 +276,13 @@ class ILQR:
             derivative_seconds=clock.derivatives,
             rollout_seconds=clock.rollouts,
             backward_seconds=clock.backward,
-            _robot=self._horizon.sim.robot,
-            _bounds=self._bounds,
         )
         return self._plan
+
+    def _planned(self, start: float, u: Array, gains: Array, x: Array, **how: Any) -> FeedbackPlan:
+        return FeedbackPlan(
+            start, self.spacing, u, gains, x, **how, _robot=self._horizon.sim.robot, _bounds=self._bounds
+        )
 
     def _first(self, start: Array, guess: ArrayLike | FeedbackPlan | None, clock: _Clock) -> tuple[Array, Array, float]:
         """The motion to begin with; of a plan the better one of it and of rest."""
@@ -320,14 +365,15 @@ class ILQR:
     def _search(
         self, start: Array, x: Array, u: Array, cost: float, descent: Descent, clock: _Clock
     ) -> tuple[Array, Array, float, float] | None:
-        """The best of all lengths at once, if it is good enough."""
+        """The longest step that keeps its promise, or else the best one, if it is good enough; all tried at once."""
         robot, knots = self._horizon.sim.robot, x[: -1 : self._horizon.steps]
         q, v = knots[:, 1 : 1 + robot.nq], knots[:, 1 + robot.nq : 1 + robot.nq + robot.nv]
         feedback = self._horizon.feedback(descent.K[:, :, : 2 * robot.nv], q, v)
         motions = self._roll(start, u + LENGTHS[:, None, None] * descent.k, feedback, clock)
         costs = self._costs(motions)
-        best = int(np.argmin(costs))
-        if not costs[best] - cost <= ENOUGH * descent.expected(LENGTHS[best]):
+        kept = (costs - cost) / descent.expected(LENGTHS)
+        best = int(np.argmax(kept >= GOOD)) if np.any(kept >= GOOD) else int(np.argmin(costs))
+        if not kept[best] >= ENOUGH:
             return None
         return motions.x[best], motions.u[best], float(costs[best]), float(LENGTHS[best])
 
