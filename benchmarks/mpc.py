@@ -119,8 +119,8 @@ def closed_loop(force: float, steps: int, seconds: float, hold: bool = False) ->
 
         return plan
 
-    judgement = scenario.replace(make_controller=controller).run(duration=seconds)
-    return dict(scenario.judge(judgement).measures) | {"fell": bool(scenario.judge(judgement).complaints)}, plans
+    judgement = scenario.judge(scenario.replace(make_controller=controller).run(duration=seconds))
+    return dict(judgement.measures) | {"upright": not any("fell" in each for each in judgement.complaints)}, plans
 
 
 def timing(given: argparse.Namespace) -> Iterator[dict[str, Any]]:

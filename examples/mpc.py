@@ -196,7 +196,7 @@ if __name__ == "__main__":
     parser.add_argument("--robot", choices=GAINS, default="solo12")
     parser.add_argument("--solver", choices=["ilqr", "fddp"], default="ilqr")
     parser.add_argument("--steps", type=int, default=1, help="of the simulator between knots of 20 ms")
-    parser.add_argument("--iterations", type=int, default=100, help="at most")
+    parser.add_argument("--iterations", type=int, default=40, help="at most")
     parser.add_argument("--seconds", type=float, default=2.5, help="of standing")
     parser.add_argument("--live", action="store_true", help="watch it stand in the browser")
     given = parser.parse_args()
