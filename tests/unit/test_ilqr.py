@@ -205,9 +205,9 @@ def test_a_step_begins_with_the_plan_so_far():
 def test_plans_move_on_by_parts_of_knots_too():
     ilqr = pulling()
     plan = ilqr.solve(hanging().state)
-    u, _ = ilqr._moved(plan, plan.start + 0.5 * plan.spacing)
+    u, *_ = ilqr._moved(plan, plan.start + 0.5 * plan.spacing)
     assert_array_equal(u, np.vstack([plan.u[:9], plan.u[9]]))
-    u, _ = ilqr._moved(plan, plan.start + 3.0 * plan.spacing)
+    u, *_ = ilqr._moved(plan, plan.start + 3.0 * plan.spacing)
     assert_array_equal(u, np.vstack([plan.u[3:], np.zeros((3, 3))]))
 
 

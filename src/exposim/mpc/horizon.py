@@ -113,8 +113,9 @@ class Horizon:
         return Motions(np.concatenate([start[:, None], out.states], axis=1), u, out.status == 0)
 
     def feedback(self, gains: Array, q: Array, v: Array) -> LinearPolicy:
-        """Towards q and v of the knots, (knots, nq) and (knots, nv), by gains (knots, nu, 2 nv)."""
-        gains, q, v = (np.repeat(each, self.steps, axis=0) for each in (gains, q, v))
+        """Towards q and v of the knots, (knots, nq) and (knots, nv), by gains (knots, nu, 2 nv), or (R, …) of rows."""
+        gains = np.repeat(gains, self.steps, axis=-3)
+        q, v = (np.repeat(each, self.steps, axis=0) for each in (q, v))
         output: Literal["taus", "targets"] = "taus" if self.control == "tau" else "targets"
         return LinearPolicy(gains, q, v, output=output, hold=self.steps)
 

@@ -25,7 +25,7 @@ from exposim.simulation.policies import LinearPolicy
 from exposim.simulation.simulator import Simulator
 from exposim.simulation.state import State
 
-LENGTHS = 0.5 ** np.arange(8)  # of steps that are tried at once, of the full one
+LENGTHS = np.split(0.5 ** np.arange(8), [2])  # of steps, of the full one: those tried at once, and if need be the rest
 GOOD, ENOUGH = 0.3, 1e-4  # part of the expected descent, for a long step to be taken, and for the best one
 LEAST, MOST, FACTOR = 1e-9, 1e6, 10.0  # of the regularisation, and what it changes by
 
@@ -288,16 +288,17 @@ class ILQR:
         """The motion to begin with; of a plan the better one of it and of rest."""
         rest = np.broadcast_to(self._rest, (self.horizon, self._horizon.nu))
         if isinstance(guess, FeedbackPlan):
-            u, feedback = self._moved(guess, float(start[0]))
-            tried = [self._roll(start, u[None], feedback, clock), self._roll(start, rest[None], None, clock)]
+            u, gains, q, v = self._moved(guess, float(start[0]))
+            feedback = self._horizon.feedback(np.stack([gains, np.zeros_like(gains)]), q, v)
+            tried = self._roll(start, np.stack([u, rest]), feedback, clock)
         else:
-            tried = [self._roll(start, self._checked_guess(guess)[None], None, clock)]
-        costs = [self._costs(each)[0] for each in tried]
+            tried = self._roll(start, self._checked_guess(guess)[None], None, clock)
+        costs = self._costs(tried)
         best = int(np.argmin(costs))
-        return tried[best].x[0], tried[best].u[0], float(costs[best])
+        return tried.x[best], tried.u[best], float(costs[best])
 
-    def _moved(self, plan: FeedbackPlan, t: float) -> tuple[Array, LinearPolicy]:
-        """Controls of a plan from a later time on, and its feedback; behind its end it rests."""
+    def _moved(self, plan: FeedbackPlan, t: float) -> tuple[Array, Array, Array, Array]:
+        """Controls of a plan from a later time on, gains, and q and v that they refer to; behind its end it rests."""
         begins = t + self.spacing * np.arange(self.horizon)
         at = np.floor((begins - plan.start) / plan.spacing + 1e-6).astype(int)
         beyond, at = at >= len(plan.u), np.clip(at, 0, len(plan.u) - 1)
@@ -306,7 +307,7 @@ class ILQR:
             np.where(beyond[:, None, None], 0.0, plan.gains[at]),
         )
         q, v = (np.array(each) for each in zip(*(plan.reference(each) for each in begins), strict=True))
-        return u, self._horizon.feedback(gains, q, v)
+        return u, gains, q, v
 
     def _checked_guess(self, guess: ArrayLike | None) -> Array:
         shape = (self.horizon, self._horizon.nu)
@@ -365,17 +366,22 @@ class ILQR:
     def _search(
         self, start: Array, x: Array, u: Array, cost: float, descent: Descent, clock: _Clock
     ) -> tuple[Array, Array, float, float] | None:
-        """The longest step that keeps its promise, or else the best one, if it is good enough; all tried at once."""
+        """The longest step that keeps its promise, or else the best one, if it is good enough."""
         robot, knots = self._horizon.sim.robot, x[: -1 : self._horizon.steps]
         q, v = knots[:, 1 : 1 + robot.nq], knots[:, 1 + robot.nq : 1 + robot.nq + robot.nv]
         feedback = self._horizon.feedback(descent.K[:, :, : 2 * robot.nv], q, v)
-        motions = self._roll(start, u + LENGTHS[:, None, None] * descent.k, feedback, clock)
-        costs = self._costs(motions)
-        kept = (costs - cost) / descent.expected(LENGTHS)
-        best = int(np.argmax(kept >= GOOD)) if np.any(kept >= GOOD) else int(np.argmin(costs))
-        if not kept[best] >= ENOUGH:
-            return None
-        return motions.x[best], motions.u[best], float(costs[best]), float(LENGTHS[best])
+        enough: tuple[Array, Array, float, float] | None = None
+        for lengths in LENGTHS:
+            motions = self._roll(start, u + lengths[:, None, None] * descent.k, feedback, clock)
+            costs = self._costs(motions)
+            kept = (costs - cost) / descent.expected(lengths)
+            good = bool((kept >= GOOD).any())
+            best = int(np.argmax(kept >= GOOD)) if good else int(np.argmin(costs))
+            if good or (kept[best] >= ENOUGH and (enough is None or costs[best] < enough[2])):
+                enough = motions.x[best], motions.u[best], float(costs[best]), float(lengths[best])
+            if good:
+                break
+        return enough
 
     def _more_cautious(self) -> bool:
         """Whether the regularisation could be raised."""
