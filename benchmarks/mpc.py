@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import runpy
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # or products of small matrices in Crocoddyl wait for threads
 
 import crocoddyl
 import numpy as np

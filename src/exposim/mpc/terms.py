@@ -61,17 +61,21 @@ class Term:
             raise InvalidArgument(f"weight of {type(self).__name__} has {self._weight.size} entries; give 1 or {size}")
         return np.asarray(self._share(at)[:, None] * np.broadcast_to(self._weight, (size,)))
 
+    def counts_at(self, knot: int, horizon: int) -> bool:
+        """Whether it may count at a knot; of a function of time, always."""
+        if callable(self._when):
+            return True
+        if isinstance(self._when, str):
+            return self._when == "always" or (self._when == "terminal") == (knot == horizon)
+        return knot in self._when or knot - horizon - 1 in self._when
+
     def _share(self, at: Points) -> Array:
         """How much the weight counts, (N,)."""
         if callable(self._when):
             return np.array([float(self._when(float(t))) for t in at.t])
-        if isinstance(self._when, str):
-            last = at.knot == at.horizon
-            chosen = {"always": np.ones_like(last), "running": ~last, "terminal": last}[self._when]
-        else:
-            knots = [k if k >= 0 else at.horizon + 1 + k for k in self._when]
-            chosen = np.isin(at.knot, knots)
-        return np.asarray(chosen, dtype=np.float64)
+        if self._when == "always":
+            return np.ones(len(at.knot))
+        return np.array([float(self.counts_at(knot, at.horizon)) for knot in at.knot.tolist()])
 
 
 class Posture(Term):
