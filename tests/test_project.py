@@ -225,6 +225,24 @@ def test_the_identification_benchmark_runs_and_saves(tmp_path, monkeypatch, caps
     assert abs(row["mass:base_link [%]"]) < 2.0
 
 
+def test_the_page_on_mpc_runs_and_its_options_are_those_of_the_solver():
+    names = run_blocks("mpc.md")
+    assert names["plan"].cost < names["plan"].costs[0]
+    assert abs(names["sim"].q[2] - names["low"][2]) < 0.01
+    assert names["solver"].cost < names["before"]
+    text = (ROOT / "docs" / "mpc.md").read_text("utf-8").split("| option |", 1)[1].split("\n\n", 1)[0]
+    listed = {name for line in text.splitlines() for name in re.findall(r"`(\w+)`", (line + "||").split("|")[1])}
+    assert listed == set(inspect.signature(xs.mpc.ILQR).parameters) - {"sim", "cost"}
+
+
+def test_the_mpc_benchmark_runs_and_saves(tmp_path, monkeypatch, capsys):
+    arguments = ["--tasks", "time", "--seconds", "0.06", "--save", str(tmp_path / "now.json")]
+    monkeypatch.setattr(sys, "argv", ["mpc.py", *arguments])
+    runpy.run_path(str(ROOT / "benchmarks" / "mpc.py"), run_name="__main__")
+    assert "plans per second" in capsys.readouterr().out
+    assert json.loads((tmp_path / "now.json").read_text())[0]["plans"] == 3
+
+
 def test_the_rollout_benchmark_runs_and_saves(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)  # where MuJoCo writes its log, if it is installed
     monkeypatch.syspath_prepend(ROOT / "benchmarks")

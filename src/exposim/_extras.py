@@ -14,6 +14,7 @@ EXTRAS = {
     "PIL": ("pillow", "render"),
     "av": ("av", "render"),
     "collada": ("pycollada", "view"),
+    "crocoddyl": ("crocoddyl", "mpc"),
     "embreex": ("embreex", "render"),
     "gymnasium": ("gymnasium", "envs"),
     "jax": ("jax", "jax"),
