@@ -1,7 +1,9 @@
-"""What derivatives of a step cost, beside the step itself: python benchmarks/derivatives.py --save before.json
+"""What derivatives of a step cost, beside the step itself.
 
-States along motions to random targets, as of benchmarks/workload.py; every figure is a ratio of CPU times in one run, the
-median of interleaved repeats: derivatives of a step over the step, exact and not, of steps that are followed and of
+python benchmarks/derivatives.py --save before.json
+
+States along motions to random targets, as of benchmarks/workload.py; every figure is a ratio of CPU times in one run,
+the median of interleaved repeats: derivatives of a step over the step, exact and not, of steps that are followed and of
 others, by formulas and by differences; one thread over two.
 """
 

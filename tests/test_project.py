@@ -193,6 +193,12 @@ def test_the_page_on_sampling_mpc_runs_and_its_options_are_those_of_the_solver()
     assert listed == options
 
 
+def test_the_page_on_derivatives_runs():
+    names = run_blocks("derivatives.md")
+    assert names["d"].x.shape == (48, 48)
+    assert names["B"].shape == (20, 48, 12)
+
+
 def test_the_page_on_identification_runs_and_its_refusal_is_as_printed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     result = run_blocks("identification.md")["result"]

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from differences import Around
 
 import exposim as xs
+from differences import Around
 
 GAINS = {"solo12": (3.0, 0.035), "go2": (60.0, 1.2), "romeo": (100.0, 2.0)}
 GROUND = xs.HalfSpace(material=xs.Material(stiffness=1e5, damping=300.0, friction=0.8))
