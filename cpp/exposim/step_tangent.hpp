@@ -21,11 +21,11 @@ struct Directions {
         grips(stretches + 3 * static_cast<Eigen::Index>(world.contacts().size())),
         forces(world.tangent_size()),
         parameters(forces + nv),
-        size(this->parameters + static_cast<Eigen::Index>(parameters)) {}
+        size((this->parameters + static_cast<Eigen::Index>(parameters) + 3) / 4 * 4) {}
 
   Eigen::Index nv;
   Eigen::Index stretches, grips, forces, parameters;  ///< where they begin
-  Eigen::Index size;
+  Eigen::Index size;  ///< of all, filled up to a multiple of four by none
 
   Eigen::Index q(Eigen::Index dof) const { return dof; }
   Eigen::Index v(Eigen::Index dof) const { return nv + dof; }

@@ -22,8 +22,7 @@ constexpr int kMostShrinkings = 2;
 /// Takes a step that differs by a share of a direction.
 class Around {
  public:
-  Around(const StepTaken& taken, Workspace& workspace)
-      : taken_(taken), workspace_(workspace), step_(), nv_(taken.world.robot().nv()) {}
+  Around(const StepTaken& taken, Workspace& workspace) : taken_(taken), workspace_(workspace) {}
 
   /// Where a state that is displaced leads to, as seen from where the step led to.
   bool from(const VectorXd& dx, VectorXd& led) {
@@ -43,14 +42,18 @@ class Around {
   bool with(const Input& input, VectorXd& led) { return take(taken_.world, taken_.start, input, led); }
   bool in(const World& world, VectorXd& led) {
     // With other masses the same state moves otherwise; what touches has other forces.
-    Workspace other(world, taken_.integrator.make_scratch());
-    Instant start = taken_.start;
-    evaluate(world, other.robot, start);
-    taken_.integrator.step(world, other, start, taken_.input, taken_.dt, step_);
-    return compare(led);
+    become(world);
+    start_ = taken_.start;
+    evaluate(world, workspace_.robot, start_);
+    const bool same = take(world, start_, taken_.input, led);
+    become(taken_.world);
+    return same;
   }
 
  private:
+  void become(const World& world) {
+    if (!workspace_.robot.adopt(world.shared_robot())) workspace_.scratch = taken_.integrator.make_scratch();
+  }
   bool take(const World& world, const Instant& start, const Input& input, VectorXd& led) {
     taken_.integrator.step(world, workspace_, start, input, taken_.dt, step_);
     return compare(led);
@@ -82,7 +85,6 @@ class Around {
   Workspace& workspace_;
   Instant start_;
   Step step_;
-  Index nv_;
 };
 
 /// A column: the derivative of what `move` leads to by its argument, at zero.

@@ -142,12 +142,12 @@ void AveragesTangent::differentiate(const Tangent& ddp_bar, const Tangent& delta
                                     const std::vector<MatrixXd>* Upsilon_by_q, const Tangent& dq,
                                     const std::vector<Tangent>& materials, Tangent& lam_bar, Tangent& lam_bar2) {
   const Index m = omega_.size();
-  const Tangent deta0 = V_.transpose() * delta_p, ddeta0 = V_.transpose() * delta_dp, df = V_.transpose() * ddp_bar;
-  Tangent once = by_eta_.asDiagonal() * deta0, twice = by_eta2_.asDiagonal() * deta0;
-  once += by_deta_.asDiagonal() * ddeta0;
-  once += by_f_.asDiagonal() * df;
-  twice += by_deta2_.asDiagonal() * ddeta0;
-  twice += by_f2_.asDiagonal() * df;
+  const auto modes = [&](const VectorXd& by) { return RowMatrixXd(by.asDiagonal() * V_.transpose()); };
+  Tangent once = product(modes(by_eta_), delta_p), twice = product(modes(by_eta2_), delta_p);
+  add_product(modes(by_deta_), delta_dp, once);
+  add_product(modes(by_deta2_), delta_dp, twice);
+  add_product(modes(by_f_), ddp_bar, once);
+  add_product(modes(by_f2_), ddp_bar, twice);
   if (Upsilon_by_q) {
     integrate_products();
     const MatrixXd with = with_eta_ + c_ * with_deta_, with2 = with_eta2_ + c_ * with_deta2_;
@@ -158,14 +158,14 @@ void AveragesTangent::differentiate(const Tangent& ddp_bar, const Tangent& delta
       by_q.col(k) = -E.cwiseProduct(with).rowwise().sum();
       by_q2.col(k) = -E.cwiseProduct(with2).rowwise().sum();
     }
-    once.noalias() += by_q * dq;
-    twice.noalias() += by_q2 * dq;
+    add_product(by_q, dq, once);
+    add_product(by_q2, dq, twice);
   }
   lam_bar.setZero(m, ddp_bar.cols());
   lam_bar2.setZero(m, ddp_bar.cols());
   if (!materials.empty()) add_materials(materials, lam_bar, lam_bar2, once, twice);
-  lam_bar.noalias() -= V_ * once / dt_;
-  lam_bar2.noalias() -= V_ * twice * (2.0 / (dt_ * dt_));
+  add_product(-V_ / dt_, once, lam_bar);
+  add_product(-V_ * (2.0 / (dt_ * dt_)), twice, lam_bar2);
 }
 
 void AveragesTangent::add_materials(const std::vector<Tangent>& materials, Tangent& lam_bar, Tangent& lam_bar2,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "exposim/expo/tangent_products.hpp"
 #include "exposim/step_tangent.hpp"
 
 namespace exposim {
@@ -29,11 +30,11 @@ struct SystemTangent {
   Eigen::Index directions() const { return ddp_bar.cols(); }
   /// dΥ f: the change of the accelerations that forces f cause, all rows.
   Tangent change_of(const Eigen::VectorXd& f) const {
-    Eigen::MatrixXd by_q(f.size(), static_cast<Eigen::Index>(Upsilon_by_q.size()));
+    RowMatrixXd by_q(f.size(), static_cast<Eigen::Index>(Upsilon_by_q.size()));
     for (Eigen::Index k = 0; k < by_q.cols(); ++k) {
       by_q.col(k).noalias() = Upsilon_by_q[static_cast<std::size_t>(k)] * f;
     }
-    return by_q * dq;
+    return product(by_q, dq);
   }
 };
 

@@ -16,19 +16,8 @@ using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-void ExpoTangent::add_products(const Eigen::Matrix3Xd& by, const std::vector<Index>& dofs, const Tangent& of,
-                               Tangent& to, Index first) {
-  const Index size = of.cols();
-  double *const x = to.data() + first * size, *const y = x + size, *const z = y + size;
-  for (std::size_t i = 0; i < dofs.size(); ++i) {
-    const double* const row = of.data() + dofs[i] * size;
-    const double a = by(0, static_cast<Index>(i)), b = by(1, static_cast<Index>(i)), c = by(2, static_cast<Index>(i));
-    for (Index k = 0; k < size; ++k) {
-      x[k] += a * row[k];
-      y[k] += b * row[k];
-      z[k] += c * row[k];
-    }
-  }
+void ExpoTangent::put(const Eigen::Matrix3Xd& by, const std::vector<Index>& dofs, Index first, RowMatrixXd& out) {
+  for (std::size_t i = 0; i < dofs.size(); ++i) out.col(dofs[i]).segment<3>(first) = by.col(static_cast<Index>(i));
 }
 
 bool ExpoTangent::supports(const World& world) {
@@ -215,25 +204,29 @@ void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const 
                          Vector3d::Zero(), wrench.force, wrench.torque, by_force_);
   }
   if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_;
-  Tangent residual = (by_q_ - by_force_) * system_.dq;
-  residual.noalias() += by_v_ * dv_mid_;
-  residual -= dforce_;
-  da.noalias() = -inverse_ * residual;
+  Tangent residual = -dforce_;
+  add_product(by_q_ - by_force_, system_.dq, residual);
+  add_product(by_v_, dv_mid_, residual);
+  da = product(-inverse_, residual);
 
   accelerations_.update(data, movers_mid_, a);
-  ddp.setZero(row(strands.all().size()), to_.size);
+  const Index m = row(strands.all().size());
+  for (RowMatrixXd* each : {&by_acceleration_, &by_position_, &by_velocity_}) each->setZero(m, to_.nv);
   for (std::size_t k = 0; k < strands.all().size(); ++k) {
     const Strand& strand = strands.all()[k];
     if (is_limit(strand)) {
-      ddp.row(row(k)) = da.row(static_cast<Index>(strand.b));
+      by_acceleration_(row(k), static_cast<Index>(strand.b)) = 1.0;
       continue;
     }
     update_acceleration_tangent(data, movers_mid_, accelerations_, strand.a, strand.position, strand.motion.arm,
                                 point_);
-    add_products(point_.J, *point_.dofs, da, ddp, row(k));
-    add_products(point_.acceleration_by_q, *point_.dofs, system_.dq, ddp, row(k));
-    add_products(point_.acceleration_by_v, *point_.dofs, dv_mid_, ddp, row(k));
+    put(point_.J, *point_.dofs, row(k), by_acceleration_);
+    put(point_.acceleration_by_q, *point_.dofs, row(k), by_position_);
+    put(point_.acceleration_by_v, *point_.dofs, row(k), by_velocity_);
   }
+  ddp = product(by_acceleration_, da);
+  add_product(by_position_, system_.dq, ddp);
+  add_product(by_velocity_, dv_mid_, ddp);
 }
 
 void ExpoTangent::hold_response(RobotData& data, const StrandList& strands, const VectorXd& a, const VectorXd& f,
@@ -250,7 +243,7 @@ void ExpoTangent::hold_response(RobotData& data, const StrandList& strands, cons
     add_force_derivative(world_.robot(), movers_mid_, strand.a, c_mid_[k], strand.motion.arm, f.segment<3>(row(k)),
                          Vector3d::Zero(), by_force_);
   }
-  da.noalias() = -inverse_ * ((by_q_ - by_force_) * system_.dq);
+  da = product(-inverse_, product(by_q_ - by_force_, system_.dq));
 }
 
 }  // namespace exposim

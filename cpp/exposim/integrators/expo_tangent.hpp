@@ -79,9 +79,9 @@ class ExpoTangent final : public AgreementWatcher {
   static bool is_limit(const Strand& strand) { return strand.rows == Rows::kCoordinate; }
   static Eigen::Index row(std::size_t strand) { return 3 * static_cast<Eigen::Index>(strand); }
 
-  /// Adds products of columns and rows of degrees of freedom to three rows.
-  static void add_products(const Eigen::Matrix3Xd& by, const std::vector<Eigen::Index>& dofs, const Tangent& of,
-                           Tangent& to, Eigen::Index first);
+  /// Puts columns of degrees of freedom into three rows of a matrix of all of them.
+  static void put(const Eigen::Matrix3Xd& by, const std::vector<Eigen::Index>& dofs, Eigen::Index first,
+                  RowMatrixXd& out);
   Tangent start_velocity() const;
   void begin_materials(const StrandList& strands);
   /// Drives that are followed as strands, behind those that it began with.
@@ -167,6 +167,7 @@ class ExpoTangent final : public AgreementWatcher {
   PointTangent point_;
   PointAt at_end_;
   Eigen::MatrixXd by_q_, by_v_, by_force_, inverse_, A0_, A1_;
+  RowMatrixXd by_acceleration_, by_position_, by_velocity_;  // of the accelerations of strands
 };
 
 }  // namespace exposim

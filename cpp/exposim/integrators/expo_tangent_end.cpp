@@ -70,11 +70,15 @@ void ExpoTangent::move(const RobotData& data, const VectorXd& v, const State& ne
 void ExpoTangent::update_point(const RobotData& data, std::size_t joint, const Vector3d& position, const Vector3d& arm,
                                const Tangent& dq, const Tangent& dv, PointAt& out) {
   update_point_tangent(data, movers_, joint, position, arm, point_);
-  for (Tangent* each : {&out.c, &out.turn, &out.dp}) each->setZero(3, to_.size);
-  add_products(point_.position_by_q, *point_.dofs, dq, out.c, 0);
-  add_products(point_.J_omega, *point_.dofs, dq, out.turn, 0);
-  add_products(point_.velocity_by_q, *point_.dofs, dq, out.dp, 0);
-  add_products(point_.J, *point_.dofs, dv, out.dp, 0);
+  const auto of = [&](const Eigen::Matrix3Xd& by) {
+    RowMatrixXd all = RowMatrixXd::Zero(3, to_.nv);
+    put(by, *point_.dofs, 0, all);
+    return all;
+  };
+  out.c = product(of(point_.position_by_q), dq);
+  if (!arm.isZero()) out.turn = product(of(point_.J_omega), dq);
+  out.dp = product(of(point_.velocity_by_q), dq);
+  add_product(of(point_.J), dv, out.dp);
 }
 
 Tangent ExpoTangent::travelled(const Motion& from, const Motion& to, const Vector3d& arm, const PointAt& start,
@@ -137,8 +141,8 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
     dp_rows = dp - at_end_.dp;
   }
   const MatrixXd Upsilon = compliance_.Upsilon().topLeftCorner(m, m);
-  const auto solver = (MatrixXd::Identity(m, m) + Upsilon * Q).partialPivLu();
-  const Eigen::MatrixX2d x = solver.solve(MatrixXd(values)), w = Q * x;
+  const MatrixXd inverse = (MatrixXd::Identity(m, m) + Upsilon * Q).inverse();
+  const Eigen::MatrixX2d x = inverse * values, w = Q * x;
   // The derivatives of M⁻¹Jᵀw, and of w.
   const auto push = [&](Index column, const Tangent& change) {
     Tangent da;
@@ -151,9 +155,11 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
     }
     VectorXd all = VectorXd::Zero(compliance_.Upsilon().rows());
     all.head(m) = w.col(column);
-    Tangent dw = Q * solver.solve(MatrixXd(change - change_of_Upsilon(all).topRows(m) - Upsilon * dQ));
+    Tangent rest = change - change_of_Upsilon(all).topRows(m);
+    if (!system_.materials.empty()) add_product(-Upsilon, dQ, rest);
+    Tangent dw = product(Q * inverse, rest);
     dw += dQ;
-    da.noalias() += compliance_.response().leftCols(m) * dw;
+    add_product(compliance_.response().leftCols(m), dw, da);
     return da;
   };
   Tangent dv = push(0, doff), dq = push(1, off);

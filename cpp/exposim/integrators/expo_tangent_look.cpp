@@ -160,13 +160,11 @@ void ExpoTangent::look_stage(RobotData& data, const StiffSystem& system, const S
       f -= across * (strand.motion.dp + h * p) * deta_.row(static_cast<Index>(k));
     }
   }
-  Tangent rhs = ddp_;
-  rhs.noalias() += Upsilon * df;
-  const Tangent held = da_;
-  ddp_ = (MatrixXd::Identity(m, m) + Upsilon * Q).partialPivLu().solve(MatrixXd(rhs));
+  add_product(Upsilon, df, ddp_);
+  ddp_ = product((MatrixXd::Identity(m, m) + Upsilon * Q).inverse(), ddp_);
   dlam_ = df;
-  dlam_.noalias() -= Q * ddp_;
-  da_.noalias() = held + compliance_.response() * dlam_;
+  add_product(-Q, ddp_, dlam_);
+  add_product(compliance_.response(), dlam_, da_);
 }
 
 void ExpoTangent::reconsider(const StrandList& strands, const std::vector<Glance>& first,

@@ -67,13 +67,13 @@ void ExpoTangent::average(RobotData& data, const StiffSystem& system, const Stra
     dlam2_ += dby;
   }
   if (active > 0) {
-    da_.noalias() += by_forces.leftCols(m) * dlam_;
-    ddp_.noalias() += Upsilon.leftCols(m) * dlam_;
+    add_product(by_forces.leftCols(m), dlam_, da_);
+    add_product(Upsilon.leftCols(m), dlam_, ddp_);
   }
   hold_forces(data, strands, q, v, a_.col(1), lam2, da2_, ddp2_);
   if (active > 0) {
-    da2_.noalias() += by_forces.leftCols(m) * dlam2_;
-    ddp2_.noalias() += Upsilon.leftCols(m) * dlam2_;
+    add_product(by_forces.leftCols(m), dlam2_, da2_);
+    add_product(Upsilon.leftCols(m), dlam2_, ddp2_);
   }
   ddp_bar_ = ddp_bar;
   move(data, v, next, way);
@@ -87,7 +87,7 @@ void ExpoTangent::keep_part() {
   if (!parted_) {
     parts_ = out_.next;
   } else {
-    Tangent joined = out_.next.leftCols(n) * parts_;
+    Tangent joined = product(out_.next.leftCols(n), parts_);
     joined.rightCols(to_.size - n) += out_.next.rightCols(to_.size - n);
     parts_ = joined;
   }
@@ -167,9 +167,11 @@ void ExpoTangent::follow(RobotData& data, const StiffSystem& system, const Stran
   a_.col(1) = free + by_forces * lam2 + inverse_ * along.col(1);
   q_mid_ = q;
   hold_forces(data, strands, q, v, a_.col(0), lam, da_, ddp_);
-  da_.noalias() += by_forces * dlam_ + inverse_ * dalong;
+  add_product(by_forces, dlam_, da_);
+  if (!drives.empty()) add_product(inverse_, dalong, da_);
   hold_forces(data, strands, q, v, a_.col(1), lam2, da2_, ddp2_);
-  da2_.noalias() += by_forces * dlam2_ + inverse_ * dalong2;
+  add_product(by_forces, dlam2_, da2_);
+  if (!drives.empty()) add_product(inverse_, dalong2, da2_);
   dway_ = dt_ * (start_velocity() + 0.5 * dt_ * da2_);
   displace(a_.col(1), da2_, dway_);
   move(data, v, next, way);
