@@ -101,6 +101,29 @@ def test_a_step_in_parts_has_the_derivatives_of_all_its_parts():
     assert max(Around(sim, state, tau).errors(d)) < 3e-6
 
 
+def test_a_foot_that_comes_too_deep_is_corrected_in_the_derivative_too():
+    # With the terms of the start it lands at the very end of a long step, and nothing touched before.
+    robot = xs.load_robot("go2").replace(drives=xs.Drive(kp=30.0, kd=2.0))
+    sim = xs.Simulator(robot, GROUND, xs.Expo(order=1), dt=0.02)
+    seen = 0
+    for height in np.linspace(0.02, 0.30, 15):
+        q = robot.q0.copy()
+        q[2] += height
+        v = np.zeros(robot.nv)
+        v[3:6] = 3.0, -2.0, 1.0
+        sim.reset(q, v)
+        for _ in range(12):
+            state = sim.state
+            sim.step()
+            d = sim.derivatives()
+            assert d.method == "analytic"
+            if d.grazing or not sim.active.any() or state.active.any():
+                continue
+            seen += 1
+            assert np.median(Around(sim, state, np.zeros(12)).errors(d)) < 1e-5
+    assert seen >= 3
+
+
 def test_materials_are_differentiated_by():
     for sim, state, tau, _ in some(motion("solo12", 5e-3, seed=6), 6, 5, lambda _: True):
         d = sim.linearize(state, tau, parameters=PARAMETERS)

@@ -169,7 +169,8 @@ void ExpoTangent::update_compliance_derivatives(const RobotData& data) {
 }
 
 Tangent ExpoTangent::change_of_Upsilon(const VectorXd& f) const {
-  return out_.exact ? system_.change_of(f) : Tangent::Zero(f.size(), to_.size);
+  const bool known = out_.exact && has_compliance_derivatives_;
+  return known ? system_.change_of(f) : Tangent::Zero(f.size(), to_.size);
 }
 
 void ExpoTangent::add_change_of_Q(const StrandList& strands, std::size_t k, double h, const Vector3d& x,

@@ -30,7 +30,7 @@ void ExpoTangent::average(RobotData& data, const StiffSystem& system, const Stra
   a_.col(1) = free + by_forces * lam2;
   q_mid_ = q;
   hold_forces(data, strands, q, v, a_.col(0), lam, da_, ddp_);
-  if (out_.exact && active > 0) update_compliance_derivatives(data);
+  if (out_.exact && count > 0) update_compliance_derivatives(data);  // open ones may be corrected
   const Tangent before = response ? system_.ddp_bar : Tangent();
   system_.ddp_bar = active > 0 ? Tangent(ddp_ - change_of_Upsilon(lam)) : ddp_;
   if (active > 0 && !response) {
