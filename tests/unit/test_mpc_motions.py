@@ -58,7 +58,7 @@ def test_a_foot_leaves_the_ground_for_a_box():
     for each in q:
         task.sim.reset(each)
         heights.append(task.sim.frame_pose(task.sim.robot.feet[0]).translation[2])
-    assert max(heights) > 0.06, how
+    assert max(heights) > heights[0] + 0.01, how
 
 
 @pytest.fixture(scope="module")
