@@ -51,6 +51,7 @@ def test_a_go2_recovers_from_a_push():
     assert abs(q[-1, 1]) < 0.05
 
 
+@pytest.mark.slow
 def test_a_foot_leaves_the_ground_for_a_box():
     task = EXAMPLE["box"]("go2")
     q, how = EXAMPLE["by_ilqr"](task, iterations=6)
