@@ -1,5 +1,9 @@
 """Steps of a simulator in Crocoddyl: states, derivatives by its own differences, its solvers."""
 
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # or Crocoddyl waits for threads where others work too
+
 import crocoddyl
 import numpy as np
 import pytest

@@ -69,8 +69,7 @@ def planner(robot: Robot, material: Material, steps: int = STEPS, threads: int |
         steps: Of the simulator between knots.
         threads: As of :class:`exposim.Rollout`.
     """
-    # Of first order, as plans need no more: a fifth of the time, and pushed aside as far to half a millimetre.
-    model = Simulator(robot, HalfSpace(material), Expo(order=1), PERIOD / steps)
+    model = Simulator(robot, HalfSpace(material), Expo(), PERIOD / steps)
     stand, rest = pressed_into_ground(robot, material), standing_torques(robot)
     running = np.r_[10.0, 10.0, 50.0, np.full(3, 20.0), np.full(12, 0.2)]
     cost = Cost(
