@@ -15,6 +15,9 @@ SANITIZED_TESTS := tests/contract tests/test_extending.py $(addprefix tests/unit
   bad_states bad_vectors bonds changed_states dynamics implicit_euler joint_types kernels looking_inside modal resolve \
   rollout rollout_policies rollout_variations simulator slots sweeps)) tests/physics/test_inside_step.py tests/physics/test_advance.py
 
+# Crocoddyl's threads would wait for each other on small matrices, while tests take all processors.
+test test-all sanitize: export OMP_NUM_THREADS = 1
+
 .PHONY: demo train-demo paper test test-all check sanitize fuzz format stubs clean
 
 demo: $(VENV)/.built-all  ## Solo12 trots: a summary, plots, and a replay to open in a browser
