@@ -25,7 +25,7 @@ struct Directions {
 
   Eigen::Index nv;
   Eigen::Index stretches, grips, forces, parameters;  ///< where they begin
-  Eigen::Index size;  ///< of all, filled up to a multiple of four by none
+  Eigen::Index size;                                  ///< of all, filled up to a multiple of four by none
 
   Eigen::Index q(Eigen::Index dof) const { return dof; }
   Eigen::Index v(Eigen::Index dof) const { return nv + dof; }
