@@ -93,5 +93,6 @@ def test_a_binary_file_with_a_wrong_count_says_both_lengths(tmp_path):
 
 def test_helpers_of_the_package_are_not_among_its_names():
     names = [name for name in dir(xs) if not name.startswith("__")]
-    parts = {"analysis", "envs", "mpc", "plots", "sweeps", "tasks", "viewer"}
-    assert set(names) == {*xs.__all__, *parts, "RolloutResult", "sweep"}
+    parts = {"analysis", "envs", "identification", "jax", "mpc", "plots", "sweeps", "tasks", "torch", "viewer"}
+    on_use = {"Identified", "Measured", "RolloutResult", "Unobservable", "identify", "sweep"}
+    assert set(names) == {*xs.__all__, *parts, *on_use}
