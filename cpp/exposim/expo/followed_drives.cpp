@@ -75,8 +75,9 @@ void FollowedDrives::load(const StiffSystem& system, const std::vector<std::size
   }
   for (Index d = 0; d < drives; ++d) {
     double* const column = &at(blocks_, blocks_ + d);
-    data_->factor().for_each_above(group_[static_cast<std::size_t>(d)]->drive.dof,
-                                   [&](Index dof) { add_column(drives, row_of(dof)[d], row_of(dof), column); });
+    data_->factor().for_each_in_inverse_L(group_[static_cast<std::size_t>(d)]->drive.dof, [&](Index dof, double entry) {
+      add_column(drives, entry, row_of(dof), column);
+    });
   }
   Index first = 0;
   for (const std::size_t b : blocks) {
