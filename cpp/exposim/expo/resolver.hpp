@@ -58,6 +58,8 @@ class Resolver {
   /// A strand on its way through the step.
   struct Track {
     const StiffSystem::Row* row;
+    Eigen::Index first;  ///< of the coordinates of its block among those of the group
+    Eigen::Index size;   ///< how many these are
     const Law* law;
     Phase phase;
     bool due;                           ///< the event that ends this micro-step is its own
@@ -68,6 +70,7 @@ class Resolver {
     Eigen::Vector3d lam1, lam2;         ///< of the stages
     Eigen::Vector3d a1;                 ///< acceleration of the first stage
     Eigen::Vector3d way, dp_end;        ///< displacement in the micro-step, velocity at its end
+    Eigen::Vector3d end;                ///< displacement from the anchor there
     Eigen::Vector3d moved;              ///< displacement since the start of the step
     Eigen::Vector3d lam_bar, lam_bar2;  ///< single and double integral of λ; at the end the averages
 
@@ -89,10 +92,6 @@ class Resolver {
   void attempt(double h);
   void take_first_stage(double h);
   void take_second_stage(double h);
-  /// Acceleration of a strand by drives that are followed, in the present stage.
-  Eigen::Vector3d pushed_by_drives(const Track& track) const {
-    return blocks_.motion_of(*track.row, drives_->pushed());
-  }
   void attach_springs(double h);
   /// Margins of a strand at both ends of the micro-step just tried; notes how large they are.
   struct Ends {

@@ -12,8 +12,6 @@ namespace {
 
 constexpr Index kMostRows = 6;  // that are solved for at once
 
-EXPOSIM_INLINE Four& four(double* x, Index i) { return reinterpret_cast<Four*>(x)[i]; }
-EXPOSIM_INLINE const Four& four(const double* x, Index i) { return reinterpret_cast<const Four*>(x)[i]; }
 
 /// The same four from its end on.
 EXPOSIM_INLINE Four reversed(const Four& x) { return Four{x[3], x[2], x[1], x[0]}; }
@@ -44,8 +42,7 @@ EXPOSIM_INLINE void eliminate(Index end, const double* own, double inverse, cons
 }
 
 EXPOSIM_FOR_EACH_MACHINE
-void factor_tree(const TreeColumn* columns, std::size_t count, const int* begins, double* U,
-                 double* inverse_root_D) {
+void factor_tree(const TreeColumn* columns, std::size_t count, const int* begins, double* U, double* inverse_root_D) {
   for (std::size_t k = count; k-- > 0;) {
     const Index above = columns[k].above, whole = above / kFour;
     const int* const to = begins + columns[k].first;
@@ -189,9 +186,7 @@ double squared_norm(Index n, const double* x) {
 }  // namespace
 
 TreeFactor::TreeFactor(const std::vector<int>& parents)
-    : inverse_root_D_(parents.size()),
-      inverted_(parents.size()),
-      place_(parents.size()) {
+    : inverse_root_D_(parents.size()), inverted_(parents.size()), place_(parents.size()) {
   std::size_t packed = 0;
   Index longest = 0;
   for (int k = 0; k < static_cast<int>(parents.size()); ++k) {

@@ -12,8 +12,8 @@ struct TreeColumn {
 };
 
 /// M = U D Uᵀ of a matrix with the sparsity of a tree, U with ones on its diagonal: column k has entries at k and at
-/// the degrees of freedom that carry it, and these are kept side by side, from the root on. What is above an ancestor is
-/// the beginning of what is above k, so that all loops run over neighbours; columns are filled up to fours.
+/// the degrees of freedom that carry it, and these are kept side by side, from the root on. What is above an ancestor
+/// is the beginning of what is above k, so that all loops run over neighbours; columns are filled up to fours.
 class TreeFactor {
  public:
   TreeFactor() = default;
