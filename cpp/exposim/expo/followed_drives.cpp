@@ -178,27 +178,29 @@ void FollowedDrives::load(const StiffSystem& system, const std::vector<std::size
                                           });
     free_[static_cast<std::size_t>(begin_ + d)] = free;
   }
+  dofs_.resize(static_cast<std::size_t>(system.w().size()));
+  entries_.resize(dofs_.size());
   for (Index d = 0; d < drives; ++d) {
-    dofs_.clear();
-    entries_.clear();
+    Index* dof_at = dofs_.data();
+    double* entry_at = entries_.data();
     data_->factor().for_each_in_inverse_L(drives_[group_[static_cast<std::size_t>(d)]].dof,
                                           [&](Index dof, double entry) {
-                                            dofs_.push_back(dof);
-                                            entries_.push_back(entry);
+                                            *dof_at++ = dof;
+                                            *entry_at++ = entry;
                                           });
-    combine_rows(drives, 1, static_cast<Index>(dofs_.size()), dofs_.data(), entries_.data(), row, Y_.data(), stride_,
+    combine_rows(drives, 1, dof_at - dofs_.data(), dofs_.data(), entries_.data(), row, Y_.data(), stride_,
                  column(begin_ + d) + begin_);
   }
   Index first = 0;
   for (const std::size_t b : blocks) {
     const Block& block = system.blocks()[b];
-    dofs_.clear();
+    Index* dof_at = dofs_.data();
     const double* rows = nullptr;
     system.for_each_row_of_Y(b, [&](Index dof, const double* entries) {
-      if (dofs_.empty()) rows = entries;
-      dofs_.push_back(dof);
+      if (!rows) rows = entries;
+      *dof_at++ = dof;
     });
-    combine_rows(drives, block.size, static_cast<Index>(dofs_.size()), dofs_.data(), rows, row, Y_.data(), stride_,
+    combine_rows(drives, block.size, dof_at - dofs_.data(), dofs_.data(), rows, row, Y_.data(), stride_,
                  column(first) + begin_);
     Index other = 0;
     for (const std::size_t c : blocks) {

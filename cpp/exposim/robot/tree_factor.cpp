@@ -12,7 +12,6 @@ namespace {
 
 constexpr Index kMostRows = 6;  // that are solved for at once
 
-
 /// The same four from its end on.
 EXPOSIM_INLINE Four reversed(const Four& x) { return Four{x[3], x[2], x[1], x[0]}; }
 
@@ -265,9 +264,11 @@ void TreeFactor::solve_L_apart(const Index* dofs, std::size_t count, Index size,
 
 const double* TreeFactor::inverse_column(Index dof) const {
   const TreeColumn& column = columns_[static_cast<std::size_t>(dof)];
-  for (std::size_t p = 0; inverted_[static_cast<std::size_t>(dof)] == 0; ++p) {
-    const auto k = static_cast<std::size_t>(path_[column.first + p]);
-    if (inverted_[k] != 0) continue;
+  const int* const path = path_.data() + column.first;
+  int known = column.above;  // what is above a known one is known
+  while (known >= 0 && inverted_[static_cast<std::size_t>(path[known])] == 0) --known;
+  for (int p = known + 1; p <= column.above; ++p) {
+    const auto k = static_cast<std::size_t>(path[p]);
     invert_column(columns_[k], begins_.data(), U_.data(), inverse_root_D_[k], inverse_L_.data());
     inverted_[k] = 1;
   }
