@@ -18,6 +18,9 @@ EXPOSIM_INLINE Four reversed(const Four& x) { return Four{x[3], x[2], x[1], x[0]
 /// Ones, then zeros: from 4 − n on there are n ones.
 constexpr double kOnes[] = {1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0};
 
+/// From 3 − k on the unit vector of the k-th of four.
+constexpr double kUnit[] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0};
+
 /// Turns columns of M, each from the diagonal upwards, into ones from the root on.
 EXPOSIM_FOR_EACH_MACHINE
 void load_columns(const TreeColumn* columns, std::size_t count, const double* M, double* U) {
@@ -164,8 +167,8 @@ void invert_column(const TreeColumn& column, const int* all_begins, const double
   double* const own = inverse_L + column.first;
   const double* const by = U + column.first;
   const int* const begins = all_begins + column.first;
-  for (Index i = 0; i <= above / kFour; ++i) four(own, i) = Four{0.0, 0.0, 0.0, 0.0};
-  own[above] = inverse_root_D;
+  for (Index i = 0; i < above / kFour; ++i) four(own, i) = Four{0.0, 0.0, 0.0, 0.0};
+  four(own, above / kFour) = inverse_root_D * four(kUnit + kFour - 1 - above % kFour, 0);
   subtract_above<1>(above < 4 ? above : 4, by, begins, inverse_L, own);
   if (above > 4) subtract_above<2>(above < 8 ? above : 8, by, begins, inverse_L, own);
   if (above > 8) subtract_above<3>(above < 12 ? above : 12, by, begins, inverse_L, own);
