@@ -12,6 +12,7 @@ void bind_integrators(nanobind::module_& m);
 void bind_resolve(nanobind::module_& m);
 void bind_path(nanobind::module_& m);
 void bind_simulator(nanobind::module_& m);
+void bind_derivatives(nanobind::module_& m);
 void bind_policies(nanobind::module_& m);
 void bind_rollout(nanobind::module_& m);
 

@@ -12,6 +12,7 @@ NB_MODULE(_core, m) {
   exposim::bind_resolve(m);
   exposim::bind_path(m);
   exposim::bind_simulator(m);
+  exposim::bind_derivatives(m);
   exposim::bind_policies(m);
   exposim::bind_rollout(m);
 }

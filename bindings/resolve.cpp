@@ -8,6 +8,7 @@
 
 #include "bindings.hpp"
 #include "exposim/expo/resolver.hpp"
+#include "exposim/expo/resolver_tangent.hpp"
 #include "exposim/thresholds.hpp"
 
 namespace nb = nanobind;
@@ -52,17 +53,30 @@ Strand strand_of(const Element& element, std::size_t index) {
   return strand;
 }
 
+/// What is resolved, and how.
+struct Problem {
+  Problem(const Eigen::MatrixXd& Upsilon, const VectorXd& ddp_bar, const std::vector<Element>& elements)
+      : zeros(VectorXd::Zero(2 * Upsilon.rows())),
+        system(Upsilon, zeros.head(Upsilon.rows()), zeros.head(Upsilon.rows()), ddp_bar, zeros) {
+    std::vector<Strand> strands;
+    for (const Element& element : elements) strands.push_back(strand_of(element, strands.size()));
+    list = StrandList(std::move(strands), elements.size());
+  }
+  void resolve(Resolver& resolver, double dt, int micro_steps, double tolerance) const {
+    resolver.resolve(system, list, dt, {static_cast<double>(micro_steps), tolerance, thresholds::kCutsPerEvent});
+  }
+
+  VectorXd zeros;
+  StiffSystem system;
+  StrandList list;
+};
+
 Resolved resolve(const Eigen::MatrixXd& Upsilon, const VectorXd& ddp_bar, const std::vector<Element>& elements,
                  double dt, int micro_steps, double tolerance) {
-  std::vector<Strand> strands;
-  for (const Element& element : elements) strands.push_back(strand_of(element, strands.size()));
-  const auto count = static_cast<Eigen::Index>(strands.size());
-  const StrandList list(std::move(strands), elements.size());
-  const VectorXd unused = VectorXd::Zero(Upsilon.rows());
-  const StiffSystem system(Upsilon, unused, unused, ddp_bar, VectorXd::Zero(2 * Upsilon.rows()));
   Resolver resolver;
-  resolver.resolve(system, list, dt, {static_cast<double>(micro_steps), tolerance, thresholds::kCutsPerEvent});
-
+  const Problem problem(Upsilon, ddp_bar, elements);
+  problem.resolve(resolver, dt, micro_steps, tolerance);
+  const auto count = static_cast<Eigen::Index>(elements.size());
   Resolved result;
   for (RowMatrixX3d* each :
        {&result.lam_bar, &result.lam_bar2, &result.displacement, &result.velocity, &result.stretch}) {
@@ -83,6 +97,42 @@ Resolved resolve(const Eigen::MatrixXd& Upsilon, const VectorXd& ddp_bar, const 
   }
   result.info = resolver.info();
   result.changed = !resolver.unchanged();
+  return result;
+}
+
+/// Derivatives of what was resolved: three rows to a strand, by directions.
+struct ResolvedTangents {
+  Tangent lam_bar, lam_bar2, displacement, velocity, stretch;
+  std::vector<std::tuple<double, std::size_t, int>> grazing;
+  bool supported;
+};
+
+ResolvedTangents resolve_tangents(const Eigen::MatrixXd& Upsilon, const VectorXd& ddp_bar,
+                                  const std::vector<Element>& elements, double dt, int micro_steps, double tolerance,
+                                  const SystemTangent& tangent) {
+  Resolver resolver;
+  ResolverTangent tangents;
+  tangents.take(tangent);
+  resolver.differentiate(&tangents);
+  const Problem problem(Upsilon, ddp_bar, elements);
+  problem.resolve(resolver, dt, micro_steps, tolerance);
+
+  ResolvedTangents result;
+  for (Tangent* each : {&result.lam_bar, &result.lam_bar2, &result.displacement, &result.velocity, &result.stretch}) {
+    each->resize(Upsilon.rows(), tangent.directions());
+  }
+  for (std::size_t k = 0; k < elements.size(); ++k) {
+    const Eigen::Index first = 3 * static_cast<Eigen::Index>(k);
+    result.lam_bar.middleRows<3>(first) = tangents.lam_bar(k);
+    result.lam_bar2.middleRows<3>(first) = tangents.lam_bar2(k);
+    result.displacement.middleRows<3>(first) = tangents.moved(k);
+    result.velocity.middleRows<3>(first) = tangents.velocity(k);
+    result.stretch.middleRows<3>(first) = tangents.stretch(k);
+  }
+  for (const Grazing& each : tangents.grazing()) {
+    result.grazing.emplace_back(each.t, each.strand, static_cast<int>(each.kind));
+  }
+  result.supported = tangents.supported();
   return result;
 }
 
@@ -108,6 +158,29 @@ void bind_resolve(nb::module_& m) {
       .def_ro("changed", &Resolved::changed);
   m.def("resolve", &resolve, nb::arg("Upsilon"), nb::arg("ddp_bar"), nb::arg("elements"), nb::arg("dt"),
         nb::arg("micro_steps"), nb::arg("tolerance"));
+
+  nb::class_<SystemTangent>(m, "SystemTangent")
+      .def(
+          "__init__",
+          [](SystemTangent* self, std::vector<Eigen::MatrixXd> Upsilon_by_q, const Tangent& dq, const Tangent& ddp_bar,
+             const Tangent& delta, const Tangent& dp, std::vector<Tangent> materials, std::vector<Eigen::Index> dofs,
+             std::vector<Tangent> drives) {
+            new (self) SystemTangent{std::move(dofs),      std::move(Upsilon_by_q), dq, ddp_bar, delta, dp,
+                                     std::move(materials), std::move(drives)};
+          },
+          nb::arg("Upsilon_by_q"), nb::arg("dq"), nb::arg("ddp_bar"), nb::arg("delta"), nb::arg("dp"),
+          nb::arg("materials"), nb::arg("dofs") = std::vector<Eigen::Index>(),
+          nb::arg("drives") = std::vector<Tangent>());
+  nb::class_<ResolvedTangents>(m, "ResolvedTangents")
+      .def_ro("lam_bar", &ResolvedTangents::lam_bar)
+      .def_ro("lam_bar2", &ResolvedTangents::lam_bar2)
+      .def_ro("displacement", &ResolvedTangents::displacement)
+      .def_ro("velocity", &ResolvedTangents::velocity)
+      .def_ro("stretch", &ResolvedTangents::stretch)
+      .def_ro("grazing", &ResolvedTangents::grazing)
+      .def_ro("supported", &ResolvedTangents::supported);
+  m.def("resolve_tangents", &resolve_tangents, nb::arg("Upsilon"), nb::arg("ddp_bar"), nb::arg("elements"),
+        nb::arg("dt"), nb::arg("micro_steps"), nb::arg("tolerance"), nb::arg("tangent"));
 }
 
 }  // namespace exposim

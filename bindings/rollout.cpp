@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "bindings.hpp"
+#include "derivative_request.hpp"
 #include "exposim/readings.hpp"
 #include "shared_simulator.hpp"
 
@@ -82,6 +83,71 @@ class SharedRollout : public Shared<Rollout> {
              const std::vector<WrenchTuple>& wrenches, std::shared_ptr<Policy> policy,
              const std::optional<Rows>& commands, const Worlds& worlds, int threads, const Arrays& arrays,
              bool with_events, const nb::object& progress) {
+    const RolloutTask task =
+        task_of(states, steps, every, tau, target, target_velocity, wrenches, std::move(policy), commands, threads);
+    std::vector<std::vector<double>> events(with_events ? states.shape(0) : 0);
+    RolloutRecords records;
+    fill(records, task, arrays);
+    if (with_events) records.events = &events;
+    const bool shows = !progress.is_none();
+    alone([&](Rollout& rollout) {
+      rollout.run(task, checked(worlds, task.rows), threads, records, look_around([&](std::int64_t done) {
+                    if (shows) progress(done);
+                  }));
+    });
+    std::vector<EventTable> tables;
+    for (const std::vector<double>& each : events) {
+      tables.emplace_back(
+          Eigen::Map<const EventTable>(each.data(), static_cast<Index>(each.size()) / kEventSize, kEventSize));
+    }
+    return {std::move(records.divergences), std::move(tables), records.overflows};
+  }
+
+  void linearize(const Rows& states, const std::optional<ChannelTuple>& tau, const std::optional<ChannelTuple>& target,
+                 const std::optional<ChannelTuple>& target_velocity, const std::vector<WrenchTuple>& wrenches,
+                 const Worlds& worlds, int threads, double dt, const std::vector<ParameterTuple>& parameters,
+                 bool exact, bool differences, const Arrays& arrays) {
+    const RolloutTask task =
+        task_of(states, 1, 1, tau, target, target_velocity, wrenches, nullptr, std::nullopt, threads);
+    const Index n = owned().world().tangent_size(), nv = owned().world().robot().nv();
+    LinearizedRows rows;
+    rows.request = request_of(owned().world(), parameters, false, exact, differences);
+    rows.next = memory_of<double>(arrays, "next", task.rows * owned().world().packed_size());
+    rows.x = memory_of<double>(arrays, "x", task.rows * n * n);
+    rows.force = memory_of<double>(arrays, "force", task.rows * n * nv);
+    rows.parameters = memory_of<double>(arrays, "parameters", task.rows * n * static_cast<Index>(parameters.size()));
+    rows.bad = memory_of<std::int32_t>(arrays, "bad", task.rows);
+    rows.grazing = memory_of<std::int32_t>(arrays, "grazing", task.rows);
+    rows.diverged = memory_of<bool>(arrays, "diverged", task.rows);
+    rows.differences = memory_of<bool>(arrays, "differences", task.rows);
+    if (!parameters.empty() && (!rows.parameters || !worlds.empty())) {
+      throw std::invalid_argument("derivatives by parameters need an array, and one world for all rows");
+    }
+    if (!rows.next || !rows.x || !rows.force || !rows.bad || !rows.grazing || !rows.diverged || !rows.differences) {
+      throw std::invalid_argument("derivatives need arrays for what they always tell");
+    }
+    alone([&](Rollout& rollout) {
+      rollout.linearize(task, checked(worlds, task.rows), threads, dt, rows, look_around([](std::int64_t) {}));
+    });
+  }
+
+  Index reset(const Rows& q, const Rows& v, const Worlds& worlds, const Arrays& arrays) {
+    const World& world = owned().world();
+    const auto rows = static_cast<Index>(q.shape(0));
+    if (v.shape(0) != q.shape(0) || static_cast<int>(q.shape(1)) != world.robot().nq() ||
+        static_cast<int>(v.shape(1)) != world.robot().nv()) {
+      throw std::invalid_argument("not q and v of it");
+    }
+    double* end = memory_of<double>(arrays, "end", rows * world.packed_size());
+    const Series qs = series_of(q), vs = series_of(v);
+    return alone([&](Rollout& rollout) { return rollout.reset(rows, qs, vs, checked(worlds, rows), end); });
+  }
+
+ private:
+  RolloutTask task_of(const Rows& states, Index steps, Index every, const std::optional<ChannelTuple>& tau,
+                      const std::optional<ChannelTuple>& target, const std::optional<ChannelTuple>& target_velocity,
+                      const std::vector<WrenchTuple>& wrenches, std::shared_ptr<Policy> policy,
+                      const std::optional<Rows>& commands, int threads) {
     const World& world = owned().world();
     RolloutTask task;
     task.rows = static_cast<Index>(states.shape(0));
@@ -99,42 +165,21 @@ class SharedRollout : public Shared<Rollout> {
     }
     task.policy = std::move(policy);
     if (commands) task.commands = series_of(*commands);
+    return task;
+  }
 
-    std::vector<std::vector<double>> events(with_events ? states.shape(0) : 0);
-    RolloutRecords records;
-    fill(records, task, arrays);
-    if (with_events) records.events = &events;
-    const bool shows = !progress.is_none();
-    alone([&](Rollout& rollout) {
-      rollout.run(task, checked(worlds, task.rows), threads, records, [&](std::int64_t done) {
-        if (interpreter_leaves()) throw Busy("the interpreter leaves");
-        with_interpreter([&] {
-          if (PyErr_CheckSignals() != 0) throw nb::python_error();
-          if (shows) progress(done);
-        });
+  /// What the calling thread does now and then: lets signal handlers run, and tells how far it is.
+  template <typename Tell>
+  static Rollout::Look look_around(Tell tell) {
+    return [tell](std::int64_t done) {
+      if (interpreter_leaves()) throw Busy("the interpreter leaves");
+      with_interpreter([&] {
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        tell(done);
       });
-    });
-    std::vector<EventTable> tables;
-    for (const std::vector<double>& each : events) {
-      tables.emplace_back(
-          Eigen::Map<const EventTable>(each.data(), static_cast<Index>(each.size()) / kEventSize, kEventSize));
-    }
-    return {std::move(records.divergences), std::move(tables), records.overflows};
+    };
   }
 
-  Index reset(const Rows& q, const Rows& v, const Worlds& worlds, const Arrays& arrays) {
-    const World& world = owned().world();
-    const auto rows = static_cast<Index>(q.shape(0));
-    if (v.shape(0) != q.shape(0) || static_cast<int>(q.shape(1)) != world.robot().nq() ||
-        static_cast<int>(v.shape(1)) != world.robot().nv()) {
-      throw std::invalid_argument("not q and v of it");
-    }
-    double* end = memory_of<double>(arrays, "end", rows * world.packed_size());
-    const Series qs = series_of(q), vs = series_of(v);
-    return alone([&](Rollout& rollout) { return rollout.reset(rows, qs, vs, checked(worlds, rows), end); });
-  }
-
- private:
   std::vector<std::shared_ptr<const World>> checked(const Worlds& worlds, Index rows) {
     for (const auto& each : worlds) {
       if (each->packed_size() != owned().world().packed_size() || each->robot().nv() != owned().world().robot().nv()) {
@@ -177,6 +222,9 @@ void bind_rollout(nb::module_& m) {
            nb::arg("target").none(), nb::arg("target_velocity").none(), nb::arg("wrenches"), nb::arg("policy").none(),
            nb::arg("commands").none(), nb::arg("worlds"), nb::arg("threads"), nb::arg("arrays"), nb::arg("with_events"),
            nb::arg("progress").none())
+      .def("linearize", &SharedRollout::linearize, nb::arg("states"), nb::arg("tau").none(), nb::arg("target").none(),
+           nb::arg("target_velocity").none(), nb::arg("wrenches"), nb::arg("worlds"), nb::arg("threads"), nb::arg("dt"),
+           nb::arg("parameters"), nb::arg("exact"), nb::arg("differences"), nb::arg("arrays"))
       .def("reset", &SharedRollout::reset, nb::arg("q"), nb::arg("v"), nb::arg("worlds"), nb::arg("arrays"));
 }
 

@@ -10,18 +10,19 @@ CORE = ROOT / "cpp" / "exposim"
 
 # Lowest first. What stands on one line does not know the others of that line.
 LAYERS = (
-    ("thresholds", "profiler", "commands"),
+    ("thresholds", "profiler", "commands", "grazing"),
     ("kernels", "geometry"),
     ("robot",),
     ("stiff",),
     ("state", "event", "force_course"),
     ("instant", "world"),
     ("joints",),
-    ("step", "workspace"),
+    ("step", "step_tangent", "workspace"),
     ("contact",),
     ("path",),
     ("expo",),
     ("integrators",),
+    ("derivatives",),
     ("simulator", "readings"),
     ("rollout",),
 )

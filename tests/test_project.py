@@ -193,6 +193,56 @@ def test_the_page_on_sampling_mpc_runs_and_its_options_are_those_of_the_solver()
     assert listed == options
 
 
+def test_the_page_on_identification_runs_and_its_refusal_is_as_printed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    result = run_blocks("identification.md")["result"]
+    for name, truth in {"stiffness": 2e4, "damping": 60.0, "friction": 0.4}.items():
+        assert result.estimate[name] == pytest.approx(truth, rel=0.02)
+    assert Path("crate.html").stat().st_size > 1000
+    told = " ".join(capsys.readouterr().out.split())
+    text = " ".join((ROOT / "docs" / "identification.md").read_text(encoding="utf-8").split())
+    refusal = text.split("``` friction cannot be seen", 1)[1].split("```", 1)[0]
+    assert all(f"{part.strip()}" in told for part in refusal.split("…"))
+
+
+def test_the_identification_benchmark_runs_and_saves(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    arguments = [
+        "--seeds",
+        "1",
+        "--seconds",
+        "0.3",
+        "--parameters",
+        "stiffness",
+        "mass:base_link",
+        "--save",
+        "now.json",
+    ]
+    monkeypatch.setattr(sys, "argv", ["identify.py", *arguments])
+    runpy.run_path(str(ROOT / "benchmarks" / "identify.py"), run_name="__main__")
+    assert "times the rollouts" in capsys.readouterr().out
+    (row,) = json.loads(Path("now.json").read_text(encoding="utf-8"))
+    assert abs(row["mass:base_link [%]"]) < 2.0
+
+
+def test_the_page_on_mpc_runs_and_its_options_are_those_of_the_solver():
+    names = run_blocks("mpc.md")
+    assert names["plan"].cost < names["plan"].costs[0]
+    assert abs(names["sim"].q[2] - names["low"][2]) < 0.01
+    assert names["solver"].cost < names["before"]
+    text = (ROOT / "docs" / "mpc.md").read_text("utf-8").split("| option |", 1)[1].split("\n\n", 1)[0]
+    listed = {name for line in text.splitlines() for name in re.findall(r"`(\w+)`", (line + "||").split("|")[1])}
+    assert listed == set(inspect.signature(xs.mpc.ILQR).parameters) - {"sim", "cost"}
+
+
+def test_the_mpc_benchmark_runs_and_saves(tmp_path, monkeypatch, capsys):
+    arguments = ["--tasks", "time", "--seconds", "0.06", "--save", str(tmp_path / "now.json")]
+    monkeypatch.setattr(sys, "argv", ["mpc.py", *arguments])
+    runpy.run_path(str(ROOT / "benchmarks" / "mpc.py"), run_name="__main__")
+    assert "plans per second" in capsys.readouterr().out
+    assert json.loads((tmp_path / "now.json").read_text())[0]["plans"] == 3
+
+
 def test_the_rollout_benchmark_runs_and_saves(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)  # where MuJoCo writes its log, if it is installed
     monkeypatch.syspath_prepend(ROOT / "benchmarks")

@@ -13,6 +13,7 @@
 #include "attaching.hpp"
 #include "exposim/expo/averages.hpp"
 #include "exposim/integrators/implicit_euler.hpp"
+#include "resolving.hpp"
 #include "rigid_body.hpp"
 #include "shared_simulator.hpp"
 #include "step_floor.hpp"
@@ -174,6 +175,7 @@ NB_MODULE(_bench, m) {
   m.def("force_bounds_at", &force_bounds_at, nb::arg("simulator"), nb::arg("closely"));
   m.def("time_floor", &time_floor, nb::arg("simulator"), nb::arg("states"));
   bind_attaching(m);
+  bind_resolving(m);
   bind_rigid_body(m);
   bind_surface_timing(m);
 }

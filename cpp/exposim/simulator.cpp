@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "exposim/derivatives/differences.hpp"
 #include "exposim/joints/delays.hpp"
 #include "exposim/joints/dof_forces.hpp"
 #include "exposim/kernels/integrals.hpp"
@@ -199,6 +200,48 @@ std::shared_ptr<Path> Simulator::path() {
   workspace_.profiler = profiler;
   path->complete();
   return path;
+}
+
+bool Simulator::differentiate(const DerivativeRequest& request, StepDerivatives& out) {
+  if (!has_stepped_) return false;
+  const Profiler profiler = workspace_.profiler;
+  Step again;
+  differentiate(step_.next, input_, last_dt_, again, request, out);
+  workspace_.profiler = profiler;
+  return true;
+}
+
+Simulator::Linearized Simulator::linearize(const Eigen::Ref<const Eigen::VectorXd>& x, const Input& input, double dt,
+                                           const DerivativeRequest& request, StepDerivatives& out,
+                                           Eigen::Ref<Eigen::VectorXd> next) {
+  if (!evaluate_given(x) || !stretches_are_tangential(given_)) return Linearized::kNoState;
+  Input in_force = input;
+  if (world_->longest_delay() > 0.0) {
+    remember_targets(*world_, input, given_.state);
+    targets_in_force(*world_, given_.state, dt, in_force.target, in_force.target_velocity);
+  }
+  const Instant start = given_;
+  Step step;
+  differentiate(start, in_force, dt, step, request, out);
+  if (step.diverged) return Linearized::kDiverged;
+  step.next.state.commands = start.state.commands;
+  world_->pack(step.next.state, next);
+  return Linearized::kDone;
+}
+
+void Simulator::differentiate(const Instant& start, const Input& input, double dt, Step& step,
+                              const DerivativeRequest& request, StepDerivatives& out) {
+  out.grazing.clear();
+  out.differences = false;
+  const StepTaken taken{*world_, *integrator_, start, input, dt, step};
+  if (request.differences || !differentiate_by_formulas(taken, workspace_, request, step, out)) {
+    integrator_->step(*world_, workspace_, start, input, dt, step);
+    if (step.diverged) return;
+    out.grazing.clear();
+    differentiate_by_differences(taken, workspace_, request, out);
+  }
+  out.events = step.events;
+  for (Event& event : out.events) event.t = std::min(start.state.t + event.t, step.next.state.t);
 }
 
 Eigen::VectorXd Simulator::acceleration() { return exposim::acceleration(*world_, workspace_, now_, input_); }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "exposim/derivatives/step_derivatives.hpp"
 #include "exposim/expo/system.hpp"
 #include "exposim/integrators/integrator.hpp"
 #include "exposim/path.hpp"
@@ -71,6 +72,14 @@ class Simulator {
   void take_holds(const std::vector<Hold>& told);
   /// The inside of the last step, for which it is taken once more; null if none was taken since a reset.
   std::shared_ptr<Path> path();
+  /// Derivatives of the last step, for which it is taken once more. @return false if none was taken since a reset.
+  bool differentiate(const DerivativeRequest& request, StepDerivatives& out);
+  /// The same of a step of dt from a packed state, which leaves no trace.
+  /// @param next packed, where it leads to.
+  /// @return false if x is not a state of this world, or the step diverges.
+  enum class Linearized : unsigned char { kDone, kNoState, kDiverged };
+  Linearized linearize(const Eigen::Ref<const Eigen::VectorXd>& x, const Input& input, double dt,
+                       const DerivativeRequest& request, StepDerivatives& out, Eigen::Ref<Eigen::VectorXd> next);
   /// v̇ now, with the input of the last step.
   Eigen::VectorXd acceleration();
 
@@ -108,6 +117,9 @@ class Simulator {
   /// What the step just taken led to is now.
   void accept();
   void note_divergence();
+  /// Takes a step, and its derivatives unless it diverges.
+  void differentiate(const Instant& start, const Input& input, double dt, Step& step, const DerivativeRequest& request,
+                     StepDerivatives& out);
   /// Unpacks and evaluates a state beside the present one. @return false if it is not one of this world.
   bool evaluate_given(const Eigen::Ref<const Eigen::VectorXd>& x);
 

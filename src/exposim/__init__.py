@@ -68,11 +68,18 @@ if TYPE_CHECKING:
     from exposim import analysis as analysis
     from exposim import controllers, scenarios, sensors
     from exposim import envs as envs
+    from exposim import identification as identification
+    from exposim import jax as jax
     from exposim import mpc as mpc
     from exposim import plots as plots
     from exposim import sweeps as sweeps
     from exposim import tasks as tasks
+    from exposim import torch as torch
     from exposim import viewer as viewer
+    from exposim.errors import Unobservable as Unobservable
+    from exposim.identification import Identified as Identified
+    from exposim.identification import Measured as Measured
+    from exposim.identification import identify as identify
     from exposim.simulation.flight_dump import FlightDump
     from exposim.simulation.flight_recorder import FlightRecorder
     from exposim.simulation.policies import MLP, LinearPolicy
@@ -155,12 +162,16 @@ __all__ = [
 _PLACES = {
     "FlightDump": "simulation.flight_dump",
     "FlightRecorder": "simulation.flight_recorder",
+    "Identified": "identification",
     "LinearPolicy": "simulation.policies",
     "MLP": "simulation.policies",
+    "Measured": "identification",
     "Recorder": "simulation.recorder",
     "Rollout": "simulation.rollout",
     "RolloutResult": "simulation.rollout_result",
     "Trajectory": "simulation.trajectory",
+    "Unobservable": "errors",
+    "identify": "identification",
     "sweep": "sweeps",
 }
 _ON_USE = (
@@ -168,12 +179,15 @@ _ON_USE = (
     "analysis",
     "controllers",
     "envs",
+    "identification",
+    "jax",
     "mpc",
     "plots",
     "scenarios",
     "sensors",
     "sweeps",
     "tasks",
+    "torch",
     "viewer",
 )
 

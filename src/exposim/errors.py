@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +62,24 @@ class FolderInUse(ExposimError, BlockingIOError):
 
 class StateMismatch(ExposimError, ValueError):
     """The state does not belong to this simulator."""
+
+
+class Unobservable(ExposimError, ValueError):
+    """A parameter that a measured motion does not depend on, or not otherwise than on another one.
+
+    Attributes:
+        parameters: Names of those that cannot be seen.
+        deviations: By name, what the noise of the sensors makes of an estimate: its standard deviation as a share of
+            the value, infinite where the motion does not depend on it at all.
+    """
+
+    def __init__(self, message: str, parameters: tuple[str, ...] = (), deviations: Mapping[str, float] | None = None):
+        super().__init__(message)
+        self.parameters = parameters
+        self.deviations = dict(deviations or {})
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (str(self), self.parameters, self.deviations)
 
 
 class SimulatorBusy(ExposimError, RuntimeError):

@@ -81,6 +81,7 @@ print(xs.analysis.Summary.of(xs.scenarios.get("drop"), trajectory).stable)
         ("av", "render", "xs.viewer.video"),
         ("PIL", "render", "xs.viewer.video"),
         ("gymnasium", "envs", "xs.envs"),
+        ("crocoddyl", "mpc", "xs.mpc.crocoddyl_state(xs.Simulator(xs.load_robot('solo12')))"),
         ("proxsuite", "control", "xs.controllers.InverseDynamics(xs.load_robot('solo12'), [])"),
     ],
 )

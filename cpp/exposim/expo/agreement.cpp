@@ -81,6 +81,7 @@ void Agreement::restore(const World& world, RobotData& data, const StiffSystem& 
     push(system, &Difference::dp, dv_.col(0));
     push(system, &Difference::p, dv_.col(1));
     solve_Lt_in_place(data, dv_);
+    if (watcher_) pushed_ = dv_;
     turn_free_bodies(data, dv_.col(0));
     turn_free_bodies(data, dv_.col(1));
     next.v += dv_.col(0);
@@ -88,6 +89,7 @@ void Agreement::restore(const World& world, RobotData& data, const StiffSystem& 
     q_ = next.q;
     integrate(data.robot(), q_, dq_, next.q);
     keep_free_bodies(data, q_, next.q, next.v);
+    if (watcher_) watcher_->correct(data, strands, differences_, pushed_, dv_, q_, next);
     if (!(read > thresholds::kWorthAnotherLook * largest)) return;
   }
 }

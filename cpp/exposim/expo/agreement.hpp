@@ -12,6 +12,31 @@
 
 namespace exposim {
 
+/// How far a strand is off, in position and velocity, as far as it feels that: a slipping one along its normal, an open
+/// or idle one if it is deeper in the ground than it should be.
+struct AgreementDifference {
+  enum class Feels : unsigned char { kNothing, kNormal, kAll };
+  Feels feels;
+  Eigen::Vector3d p, dp;
+  Eigen::Matrix3d Q;
+
+  void set(Feels by, const Eigen::Vector3d& in_p, const Eigen::Vector3d& in_dp) {
+    feels = by;
+    p = in_p;
+    dp = in_dp;
+  }
+};
+
+/// One who differentiates: is told of every correction.
+class AgreementWatcher {
+ public:
+  virtual ~AgreementWatcher() = default;
+  /// @param pushed δv and δq, before free bodies are turned. @param turned after. @param q, next before and after it.
+  virtual void correct(RobotData& data, const StrandList& strands, const std::vector<AgreementDifference>& differences,
+                       const Eigen::MatrixX2d& pushed, const Eigen::MatrixX2d& turned, const Eigen::VectorXd& q,
+                       const State& next) = 0;
+};
+
 /// Makes the robot agree with contact space at the end of a step.
 ///
 /// Strands are followed with Jacobian and normals frozen; those of the robot turn. On hard ground the small difference,
@@ -30,24 +55,15 @@ class Agreement {
   void restore(const World& world, RobotData& data, const StiffSystem& system, const StrandList& strands,
                double largest, double dt, State& next);
 
+  /// Null: nobody.
+  void watch(AgreementWatcher* watcher) { watcher_ = watcher; }
+
   /// Largest velocity by which robot and contact space differed before [m/s].
   double mismatch() const { return mismatch_; }
 
  private:
-  enum class Feels : unsigned char { kNothing, kNormal, kAll };
-  /// How far a strand is off, in position and velocity, as far as it feels that: a slipping one along its normal, an
-  /// open or idle one if it is deeper in the ground than it should be.
-  struct Difference {
-    Feels feels;
-    Eigen::Vector3d p, dp;
-    Eigen::Matrix3d Q;
-
-    void set(Feels by, const Eigen::Vector3d& in_p, const Eigen::Vector3d& in_dp) {
-      feels = by;
-      p = in_p;
-      dp = in_dp;
-    }
-  };
+  using Difference = AgreementDifference;
+  using Feels = Difference::Feels;
 
   struct Target {
     Mode mode;
@@ -62,6 +78,8 @@ class Agreement {
   void push(const StiffSystem& system, Eigen::Vector3d Difference::* of, Eigen::Ref<Eigen::VectorXd> dv);
 
   double mismatch_ = 0.0;
+  AgreementWatcher* watcher_ = nullptr;
+  Eigen::MatrixX2d pushed_;  // for that one
   std::vector<Target> targets_;
   std::vector<Difference> differences_;
   Eigen::MatrixX2d moved_;  // of the blocks, by the forces that acted

@@ -16,9 +16,6 @@ using Eigen::VectorXd;
 
 namespace {
 
-/// The force of the second stage lies on the straight line through those of the start and the first stage, so far
-/// behind the latter that the two weights of the implicit stages make of them what the explicit half wants.
-const double kBehind = 1.0 / (2.0 * kGamma * kGamma);
 /// Error of the velocity after h, by how far forces at its start, first stage and end are from a straight line: the
 /// explicit half loses z³/6 of y' = λy.
 constexpr double kErrorOfBend = 0.236;
@@ -45,6 +42,7 @@ void end_second_stage(const DriveLanes& drives, double h, double g, const double
                       const double* pushed) {
   for (Index i = 0; i < fours(drives.count); ++i) {
     const Four a2 = four(a, i) + (four(free, i) + four(pushed, i)), v = four(drives.v, i), a1 = four(drives.a1, i);
+    four(drives.a2, i) = a2;
     four(drives.v_end, i) = v + (h - g) * a1 + g * a2;
     four(drives.way, i) = h * v + 2.0 * g * (h - g) * a1 + g * g * a2;
   }
@@ -139,6 +137,7 @@ void FollowedDrives::line_up() {
             start(force1_),
             start(force2_),
             start(a1_),
+            start(a2_),
             start(way_),
             start(v_end_),
             start(lam_bar_),
@@ -285,6 +284,12 @@ void FollowedDrives::push_by_error() {
 void FollowedDrives::accept(double h) {
   move_on(lanes_, h, kGamma);
   push_from_start();
+}
+
+FollowedDrives::Track FollowedDrives::track(std::size_t k) const {
+  const std::size_t p = place_[k];
+  return {drives_[k], x_[p],  v_[p],   force_[p], force1_[p],  force2_[p],
+          a1_[p],     a2_[p], way_[p], v_end_[p], lam_bar_[p], lam_bar2_[p]};
 }
 
 void FollowedDrives::add_forces(double dt, Eigen::MatrixX2d& along_dofs) const {

@@ -15,7 +15,7 @@ struct DriveLanes {
   const double *constant, *K, *D;  ///< of their laws
   double *x, *v, *force;           ///< now; x counted from the start
   double *force1, *force2;         ///< at the first stage, and in the second
-  double* a1;                      ///< of the first stage
+  double *a1, *a2;                 ///< accelerations of the stages
   double *way, *v_end;             ///< displacement in the micro-step, velocity at its end
   double *lam_bar, *lam_bar2;      ///< single and double integral of the force
 };
@@ -38,6 +38,16 @@ class FollowedDrives {
     double X, fitted;    ///< what it has added to the inertia, and to the forces
 
     double at(double x_now, double v_now) const { return force - K * x_now - D * v_now; }
+  };
+
+  /// A drive on its way through the step.
+  struct Track {
+    Drive drive;
+    double x, v, force;        ///< now; x counted from the start
+    double force1, force2;     ///< at the first stage, and in the second
+    double a1, a2;             ///< accelerations of the stages
+    double way, v_end;         ///< displacement in the micro-step, velocity at its end
+    double lam_bar, lam_bar2;  ///< single and double integral of its force
   };
 
   /// At the start of a step, with the factor that its system was updated with.
@@ -66,6 +76,19 @@ class FollowedDrives {
   const Eigen::VectorXd& pushed() const { return pushed_; }
   void accept(double h);
 
+  // What is differentiated:
+  std::size_t size() const { return drives_.size(); }
+  const Drive& drive(std::size_t k) const { return drives_[k]; }
+  /// As it is now, if its group was entered.
+  Track track(std::size_t k) const;
+  /// Numbers of those that move the present group.
+  const std::vector<std::size_t>& group() const { return group_; }
+  /// What a drive of the group does to the coordinates of its blocks; from drives_begin() on, to those of its drives.
+  const double* column(std::size_t d) const {
+    return Upsilon_.data() + (begin_ + static_cast<Eigen::Index>(d)) * stride_;
+  }
+  Eigen::Index drives_begin() const { return begin_; }
+
   // After a step of dt:
   double mean_force(std::size_t k, double dt) const { return lam_bar_[place_[k]] / dt; }
   double displacement(std::size_t k) const { return x_[place_[k]]; }
@@ -92,7 +115,7 @@ class FollowedDrives {
   std::vector<std::size_t> group_;  // those of the present one
   std::size_t next_ = 0;            // where the next group begins
   // Of all drives, where those of a group stand side by side; and of the present one.
-  std::vector<double> constant_, K_, D_, x_, v_, force_, force1_, force2_, a1_, way_, v_end_, lam_bar_, lam_bar2_;
+  std::vector<double> constant_, K_, D_, x_, v_, force_, force1_, force2_, a1_, a2_, way_, v_end_, lam_bar_, lam_bar2_;
   DriveLanes lanes_{};
   Eigen::Index blocks_ = 0;  // coordinates of the group's blocks
   Eigen::Index begin_ = 0;   // of those of its drives, which come behind them at a multiple of four

@@ -27,6 +27,7 @@ void JointTerms::fit(RobotData& data) {
   const bool slow = std::all_of(tracks_.begin(), tracks_.end(), [&](const Track& track) {
     return h_ * (track.D + h_ * track.K) <= thresholds::kSlow * own_inertia(data, track.dof);
   });
+  slow_ = slow;
   if (!slow) exposim::factor(data);
   added_.setZero(force_.size());
   shortfalls_.assign(tracks_.size(), 0.0);
@@ -90,6 +91,59 @@ void JointTerms::fit(const std::array<std::size_t, 4>& which, std::size_t count)
   }
   const std::array<OscillatorResponse, 4> responses = oscillator_responses(omega, rate, h_);
   for (std::size_t i = 0; i < count; ++i) shortfalls_[which[i]] = fit(tracks_[which[i]], responses[i]);
+}
+
+bool JointTerms::fits(Fits& out) const {
+  // Scalar functions of one number each, smooth but where rules meet: their differences are exact to ten digits.
+  constexpr double kStep = 1e-5;
+  const auto count = static_cast<Eigen::Index>(tracks_.size());
+  out.all.clear();
+  out.own = slow_;
+  out.I.setOnes(count);
+  for (Eigen::MatrixXd* each : {&out.X, &out.Theta, &out.at_start, &out.at_end}) each->setZero(count, count);
+  double all = 0.0;
+  Eigen::VectorXd shortfall = Eigen::VectorXd::Zero(count);  // by inertia
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const Track& track = tracks_[static_cast<std::size_t>(k)];
+    if (track.hold != Hold::kNone) return false;
+    const Motor& motor = track.law->motor;
+    out.all.push_back({track.dof, track.loaded, track.pull == Pull::kServo, track.strand != Strand::kNone, track.drive,
+                       motor.kp, motor.kd, track.K, track.D, track.v, track.X, track.Theta, track.at_start,
+                       track.at_end});
+    if (track.strand != Strand::kNone || (track.K == 0.0 && track.D == 0.0)) continue;
+    out.I(k) = track.I;
+    Track more = track, less = track;
+    more.I *= 1.0 + kStep;
+    less.I *= 1.0 - kStep;
+    const auto responses =
+        oscillator_responses({track.K / more.I, track.K / less.I}, {track.D / more.I, track.D / less.I}, h_);
+    const double by = 2.0 * kStep * track.I;
+    const double up = fit(more, responses[0]), down = fit(less, responses[1]);
+    shortfall(k) = (up - down) / by;
+    all += 0.5 * (up + down);
+    out.X(k, k) = (more.X - less.X) / by;
+    out.Theta(k, k) = (more.Theta - less.Theta) / by;
+    out.at_start(k, k) = (more.at_start - less.at_start) / by;
+    out.at_end(k, k) = (more.at_end - less.at_end) / by;
+  }
+  const double factor = slow_ ? thresholds::kMostOfFelt : 1.0;
+  if (!(factor * all > 1.0)) return true;
+  const double kept = 1.0 / (factor * all);
+  const Eigen::RowVectorXd by_I = -kept * kept * factor * shortfall.transpose();  // of what is kept
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const Track& track = tracks_[static_cast<std::size_t>(k)];
+    if (!(shortfalls_[static_cast<std::size_t>(k)] > 0.0)) continue;
+    const double half = 0.5 * h_;
+    const auto mix = [&](Eigen::MatrixXd& of, double mixed, double rest) {
+      of(k, k) *= kept;
+      of.row(k) += (mixed - rest) / kept * by_I;
+    };
+    mix(out.X, track.X, half * (track.D + half * track.K));
+    mix(out.Theta, track.Theta, half);
+    mix(out.at_start, track.at_start, half);
+    mix(out.at_end, track.at_end, half);
+  }
+  return true;
 }
 
 double JointTerms::fit(Track& track, const OscillatorResponse& y) const {

@@ -61,6 +61,28 @@ class JointTerms {
   bool settle(const Eigen::VectorXd& v_next, int round);
   /// Largest change of velocity that the inertia of servos, dampers and friction has a share in, times that share.
   double most_fitted(const Eigen::VectorXd& v_next) const;
+  /// Of one who differentiates: a degree of freedom as it was fitted to the inertia.
+  struct Fitted {
+    Eigen::Index dof;
+    bool loaded;        ///< it moves something that touches, or may
+    bool serves;        ///< its motor is within its bounds
+    bool as_strand;     ///< it is followed as one, and adds nothing to the inertia
+    std::size_t drive;  ///< as which it is followed, or Strand::kNone
+    double kp, kd;      ///< of its motor
+    double K, D;        ///< of all together
+    double v, X, Theta, at_start, at_end;
+  };
+  /// All of them, and by how much X, Θ and what q is moved by change with the inertias that they were fitted to (a row
+  /// to each, a column to each inertia).
+  struct Fits {
+    std::vector<Fitted> all;
+    Eigen::VectorXd I;
+    bool own = false;  ///< these are the inertias by themselves, not those felt
+    Eigen::MatrixXd X, Theta, at_start, at_end;
+  };
+  /// @return false if friction takes part, of which this is not known.
+  bool fits(Fits& out) const;
+
   /// What the step leaves behind, for the v_next given to settle().
   void end(Motors& motors, State& next) const;
 
@@ -125,6 +147,7 @@ class JointTerms {
   Eigen::VectorXd error_, force_, added_, tau_;
   Eigen::VectorXd target_velocity_;
   double h_ = 0.0;
+  bool slow_ = false;  // fitted to the inertias by themselves
 };
 
 }  // namespace exposim

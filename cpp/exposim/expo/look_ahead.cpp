@@ -44,12 +44,14 @@ bool LookAhead::look(const RobotData& data, const StiffSystem& system, const Str
     for (std::size_t k = 0; k < count; ++k) begin(strands.all()[k], dt, glances_[k]);
     blocks_.begin(system, system.blocks().size());
     take_stage(system, strands, dt);
+    if (remembers_) first_ = glances_;
     bool again = false;
     for (std::size_t k = 0; k < count; ++k) {
       const StiffSystem::Row& row = system.rows()[k];
       again |= reconsider(row, strands.all()[k], blocks_.acceleration_of(row), dt, glances_[k]);
       keep &= glances_[k].keeps_mode;
     }
+    took_two_ = again;
     if (again) take_stage(system, strands, dt);
     wrench_.setZero(system.Upsilon_block().rows());
     for (std::size_t k = 0; k < count; ++k) system.add_wrench(system.rows()[k], glances_[k].lam, wrench_);

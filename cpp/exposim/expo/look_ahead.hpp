@@ -27,11 +27,6 @@ class LookAhead {
   /// @return whether all strands keep their modes, by this estimate.
   bool look(const RobotData& data, const StiffSystem& system, const StrandList& strands, double dt, Eigen::VectorXd& a);
 
-  /// By how much the average forces of strands that all hold change if p̈̄ does, since what is given.
-  void respond(const StiffSystem& system, const std::vector<Eigen::Vector3d>& ddp_bar);
-  const Eigen::Vector3d& response(std::size_t k) const { return glances_[k].lam; }
-
- private:
   enum class Does : unsigned char { kNothing, kHold, kSlide, kDrag, kClose };
   struct Glance {
     Does does;
@@ -43,7 +38,18 @@ class LookAhead {
     Eigen::Vector3d lam;
     bool keeps_mode;
   };
+  /// Lets the first stage be remembered, for one who differentiates.
+  void remember(bool on) { remembers_ = on; }
+  /// What strands were taken to do in the first stage, and in the last one; the same if there was one only.
+  const std::vector<Glance>& first() const { return first_; }
+  const std::vector<Glance>& last() const { return glances_; }
+  bool took_two() const { return took_two_; }
 
+  /// By how much the average forces of strands that all hold change if p̈̄ does, since what is given.
+  void respond(const StiffSystem& system, const std::vector<Eigen::Vector3d>& ddp_bar);
+  const Eigen::Vector3d& response(std::size_t k) const { return glances_[k].lam; }
+
+ private:
   static void begin(const Strand& strand, double dt, Glance& glance);
   static void linearise(const StiffSystem& system, const StiffSystem::Row& row, const Strand& strand, double dt,
                         Glance& glance);
@@ -52,7 +58,8 @@ class LookAhead {
                          Glance& glance);
   void take_stage(const StiffSystem& system, const StrandList& strands, double dt);
 
-  std::vector<Glance> glances_;
+  std::vector<Glance> glances_, first_;
+  bool remembers_ = false, took_two_ = false;
   SprungBlocks blocks_;
   Eigen::VectorXd wrench_;
 };

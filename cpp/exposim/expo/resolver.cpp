@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exposim/expo/crossing.hpp"
 #include "exposim/expo/micro_step.hpp"
+#include "exposim/expo/resolver_tangent.hpp"
 #include "exposim/thresholds.hpp"
 
 namespace exposim {
@@ -22,29 +24,6 @@ int most_events(std::size_t strands) {
          thresholds::kEventsPerContact * std::min(thresholds::kMostCounted, static_cast<int>(strands));
 }
 
-/// Where a quantity that is linear in time falls from `from` to `to` within h, if it becomes negative; else h.
-double crossing(double from, double to, double h) { return to < 0.0 && from > 0.0 ? h * from / (from - to) : h; }
-
-/// The same for a parabola, which passes `between` at γh.
-double crossing(double from, double between, double to, double h) {
-  const double linear = crossing(from, to, h);
-  if (linear == h) return h;
-  // from + b t + c t², t = 1 at the end.
-  const double c = ((to - from) - (between - from) / kGamma) / (1.0 - kGamma), b = to - from - c;
-  const double root = std::sqrt(std::max(0.0, b * b - 4.0 * c * from));
-  const double t = 2.0 * from / (root - b);
-  return t > 0.0 && t < 1.0 ? h * t : linear;
-}
-
-/// When an open contact closes within h, by a parabola; else h.
-double closing(const Phase& phase, const Vector3d& dp_end, double h) {
-  const double phi = phase.gap(), dphi = phase.n.dot(phase.dp);
-  const double a = (phase.n.dot(dp_end) - dphi) / h;
-  if (phi <= 0.0) return 0.0;
-  if (lowest_gap(phi, dphi, a, h) > 0.0) return h;
-  return std::min(h, 2.0 * phi / (std::sqrt(std::max(0.0, dphi * dphi - 2.0 * a * phi)) - dphi));
-}
-
 /// Keeps the order of events at the same time, and allocates nothing.
 void sort_by_time(std::vector<ModeChange>& changes) {
   const auto earlier = [](const ModeChange& a, const ModeChange& b) { return a.t < b.t; };
@@ -59,6 +38,7 @@ void Resolver::resolve(const StiffSystem& system, const StrandList& strands, dou
                        FollowedDrives* drives) {
   const double stage = kGamma * std::ldexp(dt / how.least, -thresholds::kRungsToJam);
   start(system, strands);
+  if (tangent_) tangent_->begin(system, tracks_, drives, dt);
   changes_.clear();
   changes_.reserve(4 * static_cast<std::size_t>(most_events(tracks_.size())));
   info_ = {};
@@ -76,6 +56,7 @@ void Resolver::resolve(const StiffSystem& system, const StrandList& strands, dou
   }
   if (system.groups() > 1) sort_by_time(changes_);
   info_.resolved = !unchanged_;
+  if (tangent_) tangent_->finish();
   for (Track& track : tracks_) {
     // All forces on the way were in the cone, and so are their averages, but for what implicit stages and rounding add.
     track.lam_bar = track.law->project(track.lam_bar / dt, track.phase.n);
@@ -91,6 +72,7 @@ void Resolver::follow(double dt, const MicroSteps& how) {
   double left = dt;
   while (left > 1e-12 * dt) {
     const double h = micro_step(left, std::ldexp(longest, -rung));
+    if (tangent_) tangent_->divide(left, h);
     if (attached_for_ != h) attach_springs(h);
     if (blocks_.determinant() < thresholds::kMostOfStage && rung < thresholds::kRungsToJam) {
       ++rung;
@@ -105,7 +87,7 @@ void Resolver::follow(double dt, const MicroSteps& how) {
     const bool locate = events < most;
     double until = locate ? next_event(h) : h;
     const bool event = until < (1.0 - 1e-9) * h;
-    if (event) until = cut(until, shortest, how.cuts);
+    if (event) until = cut(h, until, shortest, how.cuts);
     const double taken = !event || until > shortest ? until : 0.0;
     if (taken > 0.0) {
       accept(taken);
@@ -170,11 +152,14 @@ double Resolver::next_event(double h) {
   return first;
 }
 
-double Resolver::cut(double until, double shortest, int cuts) {
-  for (int again = 0; until > shortest; ++again) {
+double Resolver::cut(double h, double until, double shortest, int cuts) {
+  for (int again = 0;; ++again) {
+    if (tangent_) tangent_->shorten(h, until, shortest, blocks_);
+    if (until <= shortest) break;
     attempt(until);
     if (again == cuts || !overshoots()) break;
-    until = next_event(until);
+    h = until;
+    until = next_event(h);
   }
   return until;
 }
@@ -198,7 +183,9 @@ bool Resolver::update_modes(bool at_event, double t) {
     Track& track = *each;
     const Mode before = track.phase.mode;
     const Vector3d velocity = track.phase.dp;
+    if (tangent_) tangent_->before_update(track);
     changed |= track.law->update(track.phase, at_event && track.due);
+    if (tangent_) tangent_->update(track, at_event && track.due, t);
     track.due = false;
     if (courses_) {
       ForceCourse& course = (*courses_)[static_cast<std::size_t>(each - tracks_.data())];

@@ -7,11 +7,14 @@
 #include "exposim/event.hpp"
 #include "exposim/expo/followed_drives.hpp"
 #include "exposim/expo/sprung_blocks.hpp"
+#include "exposim/expo/strand_track.hpp"
 #include "exposim/expo/system.hpp"
 #include "exposim/force_course.hpp"
 #include "exposim/step.hpp"
 
 namespace exposim {
+
+class ResolverTangent;
 
 /// Follows the strands through a step by their laws, in contact space.
 ///
@@ -34,6 +37,8 @@ class Resolver {
   };
   /// Lets the forces of all strands be noted on the way, one course to each; null: not any more.
   void watch(std::vector<ForceCourse>* courses) { courses_ = courses; }
+  /// Lets what is resolved be differentiated along; null: not any more.
+  void differentiate(ResolverTangent* tangent) { tangent_ = tangent; }
   /// @param drives that are followed with them.
   void resolve(const StiffSystem& system, const StrandList& strands, double dt, const MicroSteps& how,
                FollowedDrives* drives = nullptr);
@@ -55,28 +60,7 @@ class Resolver {
   bool unchanged() const { return unchanged_; }
 
  private:
-  /// A strand on its way through the step.
-  struct Track {
-    const StiffSystem::Row* row;
-    Eigen::Index first;  ///< of the coordinates of its block among those of the group
-    Eigen::Index size;   ///< how many these are
-    const Law* law;
-    Phase phase;
-    bool due;                           ///< the event that ends this micro-step is its own
-    double event;                       ///< when it changes within the micro-step [s]
-    Eigen::Vector3d ddp_bar;            ///< acceleration without stiff forces and drives
-    Eigen::Matrix3d Q;                  ///< −∂λ/∂p̈ within a stage
-    Eigen::Vector3d Qc, Kv;             ///< of that acceleration, and of the velocity
-    Eigen::Vector3d lam1, lam2;         ///< of the stages
-    Eigen::Vector3d a1;                 ///< acceleration of the first stage
-    Eigen::Vector3d way, dp_end;        ///< displacement in the micro-step, velocity at its end
-    Eigen::Vector3d end;                ///< displacement from the anchor there
-    Eigen::Vector3d moved;              ///< displacement since the start of the step
-    Eigen::Vector3d lam_bar, lam_bar2;  ///< single and double integral of λ; at the end the averages
-
-    /// Nothing pushes it.
-    bool is_free() const { return phase.mode == Mode::kOpen || phase.mode == Mode::kIdle; }
-  };
+  using Track = StrandTrack;
 
   void start(const StiffSystem& system, const StrandList& strands);
   /// Takes a group of strands, and the drives that move it.
@@ -102,9 +86,9 @@ class Resolver {
   static Margins margins_between(const Track& track, double h);
   /// When the first strand changes within the micro-step of h just tried; h if none does.
   double next_event(double h);
-  /// Ends a micro-step at an event, or earlier where a mode would be over by then.
+  /// Ends the micro-step of h just tried at an event, or earlier where a mode would be over by then.
   /// @return how long it is; nothing was tried if that is not more than `shortest`.
-  double cut(double until, double shortest, int cuts);
+  double cut(double h, double until, double shortest, int cuts);
   /// Whether a mode has ended well before the end of the micro-step just tried.
   bool overshoots();
   void accept(double h);
@@ -113,6 +97,7 @@ class Resolver {
 
   std::vector<Track> tracks_;
   std::vector<ForceCourse>* courses_ = nullptr;
+  ResolverTangent* tangent_ = nullptr;
   std::vector<ModeChange> changes_;
   TransitionInfo info_;
   double error_ = 0.0;

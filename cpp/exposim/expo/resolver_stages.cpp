@@ -5,6 +5,7 @@
 
 #include "exposim/expo/micro_step.hpp"
 #include "exposim/expo/resolver.hpp"
+#include "exposim/expo/resolver_tangent.hpp"
 #include "exposim/kernels/fours.hpp"
 #include "exposim/robot/vector3.hpp"
 #include "exposim/thresholds.hpp"
@@ -119,6 +120,7 @@ void Resolver::enter(const StiffSystem& system, std::size_t group, double stage)
     track.law->begin(phase);
     if (courses_) (*courses_)[k].begin(phase.lam);
   }
+  if (tangent_) tangent_->enter(group_, blocks_, drives_ != nullptr);
 }
 
 EXPOSIM_FOR_EACH_MACHINE
@@ -217,6 +219,7 @@ void Resolver::take_second_stage(double h) {
     const Vec3 pushed = motion_of(*track.row, track.size, alpha + track.first);
     Vec3 a2 = read(track.ddp_bar) + pushed;
     if (by_drives) a2 += motion_of(*track.row, track.size, by_drives + track.first);
+    write(a2, track.a2);
     write(read(track.dp_end) + g * a2, track.dp_end);
     write(read(track.way) + g * g * a2, track.way);
     if (track.is_free()) continue;
@@ -263,6 +266,7 @@ double Resolver::error_of(double h) {
 
 EXPOSIM_FOR_EACH_MACHINE
 void Resolver::accept(double h) {
+  if (tangent_) tangent_->accept(h, blocks_);
   for (Track* const each : group_) {
     Track& track = *each;
     const Vec3 way = read(track.way);

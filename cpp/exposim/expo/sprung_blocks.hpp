@@ -50,6 +50,12 @@ class SprungBlocks {
   /// G α of a strand.
   Eigen::Vector3d acceleration_of(const StiffSystem::Row& row) const { return motion_of(row, alpha_); }
 
+  /// α by f: a coefficient of (I + Υ GᵀQG)⁻¹ Υ, between coordinates of the blocks here.
+  double response(Eigen::Index i, Eigen::Index j) const { return compliance_.X(i, j); }
+  /// How many coordinates there are, and where those of a block of the system begin.
+  Eigen::Index size() const { return wrench_.size(); }
+  Eigen::Index first_of(std::size_t block) const { return place_[block]; }
+
  private:
   void place(const StiffSystem& system, const std::vector<std::size_t>& blocks);
 

@@ -28,6 +28,8 @@ class Expo final : public Integrator {
   std::unique_ptr<Scratch> make_scratch() const override;
   void step(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
             Step& step) const override;
+  bool differentiate(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
+                     Step& step, StepTangent& out) const override;
 
  private:
   /// A step that is not divided, taken again where it missed a landing.
@@ -48,6 +50,11 @@ class Expo final : public Integrator {
   /// The same for the way that the step is known to take.
   void take_middle_of_way(const World& world, Workspace& workspace, const State& state, const Input& input,
                           double dt) const;
+  /// Where terms of the dynamics are taken.
+  struct TermsAt {
+    const Eigen::VectorXd &q, &v;
+  };
+  TermsAt terms_at(const ExpoScratch& scratch, const State& state) const;
   /// Follows contacts, and moves q and v. @return whether any changed; otherwise nothing is moved.
   bool follow(Workspace& workspace, const Instant& now, double dt, Step& step) const;
   /// Lets drives that react within the step be followed with contacts that turned out to change.

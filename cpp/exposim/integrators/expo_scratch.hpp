@@ -13,6 +13,7 @@
 #include "exposim/expo/resolver.hpp"
 #include "exposim/expo/robot_update.hpp"
 #include "exposim/expo/system.hpp"
+#include "exposim/integrators/expo_tangent.hpp"
 #include "exposim/integrators/step_control.hpp"
 #include "exposim/workspace.hpp"
 
@@ -42,6 +43,9 @@ struct ExpoScratch final : Scratch {
   std::vector<Eigen::Vector3d> ddp_bar;  // as it was at first
   double off = 0.0;                      // by which it has changed since [m/s²]
   ErrorEstimate estimate;
+  ExpoTangent* tangent = nullptr;  // of one who differentiates
 };
+
+inline ExpoScratch& scratch_of(Workspace& workspace) { return static_cast<ExpoScratch&>(*workspace.scratch); }
 
 }  // namespace exposim

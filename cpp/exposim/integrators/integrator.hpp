@@ -7,6 +7,7 @@
 #include "exposim/instant.hpp"
 #include "exposim/robot/input.hpp"
 #include "exposim/step.hpp"
+#include "exposim/step_tangent.hpp"
 #include "exposim/stiff/law.hpp"
 #include "exposim/stiff/material.hpp"
 #include "exposim/workspace.hpp"
@@ -26,6 +27,12 @@ class Integrator {
   /// One step of dt from an instant, in a workspace with this scheme's scratch, whatever it was used for before.
   virtual void step(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
                     Step& step) const = 0;
+
+  /// The same step, with its derivatives. @return false where they are not known.
+  virtual bool differentiate(const World&, Workspace&, const Instant&, const Input&, double, Step&,
+                             StepTangent&) const {
+    return false;
+  }
 
  protected:
   /// t + dt, as a multiple of dt where t is one, so that rounding does not add up.

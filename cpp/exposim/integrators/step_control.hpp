@@ -39,8 +39,9 @@ class PartedStep {
  public:
   /// @param most parts; beyond, they are as long as it takes, whatever the limit says.
   /// @param take (from, h, part): one step of the scheme, of h from an instant.
-  template <typename Limit, typename Take>
-  void drive(const Limit& limit, int most, const Instant& now, double dt, Take&& take, Step& step) {
+  /// @param keep is called where a part taken last is kept, if there are several.
+  template <typename Limit, typename Take, typename Keep>
+  void drive(const Limit& limit, int most, const Instant& now, double dt, Take&& take, Keep&& keep, Step& step) {
     double longest = limit.longest_from(now);
     int redone = 0;
     if (longest >= dt) {
@@ -64,6 +65,7 @@ class PartedStep {
         continue;
       }
       left -= h;
+      keep();
       add(h, left, dt, step);
       from = &from_;
       longest = std::min(longest, limit.longest_from(from_));

@@ -38,6 +38,7 @@ class IdentityPlus {
 
   /// x = X w
   void apply(const double* w, double* x);
+  double X(Eigen::Index i, Eigen::Index j) const { return all_.from[j * static_cast<Eigen::Index>(x_.size()) + i]; }
 
  private:
   void resize(Eigen::Index n);

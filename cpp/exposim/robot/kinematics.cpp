@@ -71,6 +71,12 @@ void integrate_derivative(const Robot& robot, const VectorXd& q, const VectorXd&
   pinocchio::dIntegrate(robot.pinocchio().model, q, dq, out, pinocchio::ARG1);
 }
 
+void integrate_derivatives(const Robot& robot, const VectorXd& q, const VectorXd& dq, MatrixXd& by_q, MatrixXd& by_dq) {
+  integrate_derivative(robot, q, dq, by_dq);
+  by_q.setZero(robot.nv(), robot.nv());
+  pinocchio::dIntegrate(robot.pinocchio().model, q, dq, by_q, pinocchio::ARG0);
+}
+
 bool is_normalised(const Robot& robot, const VectorXd& q, double tolerance) {
   return pinocchio::isNormalized(robot.pinocchio().model, q, tolerance);
 }

@@ -37,6 +37,9 @@ void difference(const Robot& robot, const Eigen::VectorXd& q, const Eigen::Vecto
 /// ∂(q ⊕ dq)/∂dq, block-diagonal.
 void integrate_derivative(const Robot& robot, const Eigen::VectorXd& q, const Eigen::VectorXd& dq,
                           Eigen::MatrixXd& out);
+/// Both of its derivatives: by q and by dq.
+void integrate_derivatives(const Robot& robot, const Eigen::VectorXd& q, const Eigen::VectorXd& dq,
+                           Eigen::MatrixXd& by_q, Eigen::MatrixXd& by_dq);
 /// Whether the unit parts of q (quaternions, cosine and sine) have length one within a tolerance.
 bool is_normalised(const Robot& robot, const Eigen::VectorXd& q, double tolerance);
 /// Brings the unit parts of q to length one.

@@ -79,15 +79,14 @@ RowRunner& Rollout::runner(std::size_t k) {
   return *runners_[k];
 }
 
-void Rollout::run(const RolloutTask& task, const std::vector<std::shared_ptr<const World>>& worlds, int threads,
-                  RolloutRecords& records, const Look& look) {
-  Sharing sharing;
-  const auto count = static_cast<std::size_t>(std::clamp<Index>(task.rows, 1, threads));
+template <typename Take>
+void Rollout::share_out(Index rows, const std::vector<std::shared_ptr<const World>>& worlds, int threads,
+                        Sharing& sharing, const Look& look, Take&& take) {
+  const auto count = static_cast<std::size_t>(std::clamp<Index>(rows, 1, threads));
   runner(count - 1);  // no thread makes one
   const auto take_rows = [&](std::size_t k, const RowRunner::Glance& glance) {
-    for (Index row = sharing.next++; row < task.rows && !sharing.stop; row = sharing.next++) {
-      const auto& world = worlds.empty() ? world_ : worlds[static_cast<std::size_t>(row)];
-      runners_[k]->run(world, task, row, records, sharing, glance);
+    for (Index row = sharing.next++; row < rows && !sharing.stop; row = sharing.next++) {
+      take(*runners_[k], row, worlds.empty() ? world_ : worlds[static_cast<std::size_t>(row)], glance);
       if (glance) glance();
     }
   };
@@ -103,6 +102,23 @@ void Rollout::run(const RolloutTask& task, const std::vector<std::shared_ptr<con
   }
   take_rows(0, glance);
   while (!helpers.wait(next_look)) glance();
+}
+
+void Rollout::run(const RolloutTask& task, const std::vector<std::shared_ptr<const World>>& worlds, int threads,
+                  RolloutRecords& records, const Look& look) {
+  Sharing sharing;
+  share_out(task.rows, worlds, threads, sharing, look,
+            [&](RowRunner& runner, Index row, const std::shared_ptr<const World>& world,
+                const RowRunner::Glance& glance) { runner.run(world, task, row, records, sharing, glance); });
+}
+
+void Rollout::linearize(const RolloutTask& task, const std::vector<std::shared_ptr<const World>>& worlds, int threads,
+                        double dt, const LinearizedRows& rows, const Look& look) {
+  Sharing sharing;
+  share_out(task.rows, worlds, threads, sharing, look,
+            [&](RowRunner& runner, Index row, const std::shared_ptr<const World>& world, const RowRunner::Glance&) {
+              runner.linearize(world, task, row, dt, rows);
+            });
 }
 
 Index Rollout::reset(Index rows, const Series& q, const Series& v,

@@ -29,6 +29,10 @@ class Rollout {
   void run(const RolloutTask& task, const std::vector<std::shared_ptr<const World>>& worlds, int threads,
            RolloutRecords& records, const Look& look);
 
+  /// Differentiates a step of dt of every row, by its first input.
+  void linearize(const RolloutTask& task, const std::vector<std::shared_ptr<const World>>& worlds, int threads,
+                 double dt, const LinearizedRows& rows, const Look& look);
+
   /// Starts rows at (q, v) without history, as Simulator::reset does.
   /// @param q, v one to a row.
   /// @param end packed states, (rows, size).
@@ -40,6 +44,10 @@ class Rollout {
 
  private:
   RowRunner& runner(std::size_t k);
+  /// Shares out rows among threads. @param take (runner, row, world, glance).
+  template <typename Take>
+  void share_out(Eigen::Index rows, const std::vector<std::shared_ptr<const World>>& worlds, int threads,
+                 Sharing& sharing, const Look& look, Take&& take);
 
   std::shared_ptr<const World> world_;
   std::shared_ptr<const Integrator> integrator_;

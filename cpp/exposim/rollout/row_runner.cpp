@@ -73,6 +73,40 @@ void RowRunner::run(const std::shared_ptr<const World>& world, const RolloutTask
   finish(row, records);
 }
 
+void RowRunner::linearize(const std::shared_ptr<const World>& world, const RolloutTask& task, Index row, double dt,
+                          const LinearizedRows& rows) {
+  simulator_.enter(world);
+  prepare(task, row);
+  const Index size = world->packed_size(), n = world->tangent_size(), nv = world->robot().nv();
+  Eigen::Map<VectorXd> next(rows.next + row * size, size);
+  Eigen::Map<RowMatrixXd> x(rows.x + row * n * n, n, n), force(rows.force + row * n * nv, n, nv);
+  const auto np = static_cast<Index>(rows.request.parameters.size());
+  Eigen::Map<RowMatrixXd> parameters(np > 0 ? rows.parameters + row * n * np : nullptr, n, np);
+  BadInput bad = read_input(task, row, 0);
+  auto came_of_it = Simulator::Linearized::kNoState;
+  if (bad == BadInput::kNone) {
+    came_of_it = simulator_.linearize(start_, input_, dt, rows.request, derivatives_, next);
+    if (came_of_it == Simulator::Linearized::kNoState) bad = BadInput::kState;
+  }
+  rows.bad[row] = static_cast<std::int32_t>(bad);
+  rows.diverged[row] = came_of_it == Simulator::Linearized::kDiverged;
+  rows.grazing[row] = 0;
+  rows.differences[row] = false;
+  if (came_of_it != Simulator::Linearized::kDone) {
+    constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+    next.setConstant(kNothing);
+    x.setConstant(kNothing);
+    force.setConstant(kNothing);
+    parameters.setConstant(kNothing);
+    return;
+  }
+  x = derivatives_.x;
+  force = derivatives_.force;
+  parameters = derivatives_.parameters;
+  rows.grazing[row] = static_cast<std::int32_t>(derivatives_.grazing.size());
+  rows.differences[row] = derivatives_.differences;
+}
+
 void RowRunner::prepare(const RolloutTask& task, Index row) {
   const World& world = simulator_.world();
   start_.resize(world.packed_size());

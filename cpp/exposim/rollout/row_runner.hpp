@@ -22,6 +22,10 @@ class RowRunner {
   void run(const std::shared_ptr<const World>& world, const RolloutTask& task, Eigen::Index row,
            RolloutRecords& records, Sharing& sharing, const Glance& glance);
 
+  /// Derivatives of a step of a row; where there are none, NaN.
+  void linearize(const std::shared_ptr<const World>& world, const RolloutTask& task, Eigen::Index row, double dt,
+                 const LinearizedRows& rows);
+
   Simulator& simulator() { return simulator_; }
 
  private:
@@ -35,6 +39,7 @@ class RowRunner {
   Simulator simulator_;
   Input input_;
   Eigen::VectorXd start_;
+  StepDerivatives derivatives_;
   Eigen::VectorXd torques_;               // of the last step that was taken
   std::shared_ptr<const Policy> policy_;  // that the memory is of
   std::unique_ptr<Policy::Memory> memory_;

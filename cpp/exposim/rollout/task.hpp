@@ -47,6 +47,19 @@ struct RolloutRecords {
   long overflows = 0;
 };
 
+/// Where derivatives of a step of every row are written; null: not asked for.
+struct LinearizedRows {
+  DerivativeRequest request;
+  double* next = nullptr;        ///< packed states, (rows, size)
+  double* x = nullptr;           ///< (rows, n, n), n the size of a tangent
+  double* force = nullptr;       ///< (rows, n, nv)
+  double* parameters = nullptr;  ///< (rows, n, np); of one world for all rows
+  std::int32_t* bad = nullptr;   ///< what of a row's input was bad
+  bool* diverged = nullptr;
+  bool* differences = nullptr;      ///< whether it was done by finite differences
+  std::int32_t* grazing = nullptr;  ///< how often a row is not differentiable
+};
+
 /// What threads that share out rows tell each other.
 struct Sharing {
   std::atomic<Eigen::Index> next{0};   ///< row that nobody has begun

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "exposim/stiff/material.hpp"
 #include "exposim/stiff/memory.hpp"
 #include "exposim/stiff/motion.hpp"
 
@@ -51,6 +52,8 @@ class Law {
   // While the element holds: λ = −K Δp − B Δṗ. Where K is zero, B is.
   virtual Eigen::Matrix3d stiffness(const Eigen::Vector3d& n) const = 0;
   virtual Eigen::Matrix3d damping(const Eigen::Vector3d& n) const = 0;
+  /// What it is made of, if it is a material.
+  virtual const Material* made_of() const { return nullptr; }
   /// Largest eigenvalues of the two.
   virtual double most_stiffness() const = 0;
   virtual double most_damping() const = 0;

@@ -43,6 +43,7 @@ SCENARIOS: dict[str, str] = {
     "push-crate": "exposim.scenarios.push_crate",
     "two-robots": "exposim.scenarios.two_robots",
     "go2-stairs": "exposim.scenarios.go2_stairs",
+    "go2-mpc": "exposim.scenarios.go2_mpc",
 }
 
 

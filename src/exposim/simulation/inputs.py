@@ -25,6 +25,7 @@ class Inputs:
         self._robot = robot
         self._rest = rest
         self._dofs = robot.actuated_dofs
+        self.frames: tuple[str, ...] = ()  # that the last wrenches were given for
         self._in_q: list[int] = []  # of all actuated joints
         self._straight: list[tuple[int, int]] = []  # entry of one per degree of freedom, and the one of q that it is
         self._circles: list[tuple[int, int]] = []  # likewise, and the first of cosine and sine
@@ -107,6 +108,7 @@ class Inputs:
             joint, placement = self._robot.locate(frame)
             w = _checks.vector(f"wrenches[{frame!r}]", wrench, 6, "force, then torque, in world axes")
             result.append(_core.ExternalWrench(joint, placement.translation, w[:3], w[3:]))
+        self.frames = tuple(wrenches)
         return result
 
     def _one_per_dof(self, name: str, value: ArrayLike) -> Array:

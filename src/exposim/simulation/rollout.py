@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +16,8 @@ from exposim import _checks, _core
 from exposim._checks import Array
 from exposim._progress import Line, clock
 from exposim.errors import ContactWarning, InvalidArgument, did_you_mean
+from exposim.simulation.linearized_rows import LinearizedRows
+from exposim.simulation.parameters import Parameter, Parameters
 from exposim.simulation.policies import Policy
 from exposim.simulation.rollout_inputs import (
     Channel,
@@ -60,9 +63,12 @@ class Rollout:
         self._inputs = first._inputs
         self._slots = first._slots
         self._at_rest = np.zeros(self._robot.nv)
+        self._tangent_size = first._world.tangent_size
+        self._gains = first._laws.kp
         self._about = About(self._robot, self._layout, first.integrator, first.dt, first._labels)
         self._simulators = tuple(each.copy() for each in simulators)
         self._variations: Variations | None = None
+        self._parameters: Parameters | None = None  # made at the first question
         self._changes: list[dict[str, Any]] = []
         self._worlds = [each._world for each in simulators] if len(simulators) > 1 else []
         self._waits = any(each._world.makes_wait for each in simulators)
@@ -315,6 +321,102 @@ class Rollout:
             )
         return result._complete(divergences, tables if "events" in names else None)
 
+    def linearize(
+        self,
+        states: State | Sequence[State] | ArrayLike,
+        taus: ArrayLike | None = None,
+        targets: ArrayLike | None = None,
+        target_velocities: ArrayLike | None = None,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        *,
+        dt: float | None = None,
+        by: Literal["tau", "target"] | None = None,
+        parameters: Iterable[str] = (),
+        exact: bool = True,
+        method: Literal["auto", "differences"] = "auto",
+    ) -> LinearizedRows:
+        """Derivatives of one step from every state, each what :meth:`exposim.Simulator.linearize` gives: a horizon.
+
+        ``A, B = pool.linearize(states, taus)``: (N, ndx, ndx) and (N, ndx, nu). Where a row's state or input cannot be,
+        or its step diverges, both are NaN there.
+
+        Args:
+            states: As of a call: one for all, one to a row, or flat ones, (N, nx).
+            taus: Joint torques, (n,) or (N, n): n is nv, or one per actuated degree of freedom.
+            targets: Of drives, likewise.
+            target_velocities: Likewise.
+            wrenches: External forces and torques by frame name, (6,) or (N, 6).
+            dt: Of the steps [s]; by default the pool's.
+            by: What B is by: ``"tau"``, or ``"target"`` of drives; by default targets where they are given and torques
+                are not.
+            parameters: As of :meth:`exposim.Simulator.derivatives`: ``.parameters`` is (N, ndx, np). Of a pool whose
+                rows are of one world.
+            exact: As of :meth:`exposim.Simulator.derivatives`.
+            method: Likewise.
+
+        Raises:
+            InvalidArgument: Of shapes that do not fit.
+            StateMismatch: Of states of another simulator.
+        """
+        h = self.dt if dt is None else _checks.number("dt", dt, "[s]", least=_core.MIN_STEP)
+        if by is None:
+            by = "target" if targets is not None and taus is None else "tau"
+        _checks.choice("by", by, ("tau", "target"))
+        differences = _checks.choice("method", method, ("auto", "differences")) == "differences"
+        if by == "target":
+            self._inputs.refuse_without_drives("by='target'")
+        asked = self._asked(parameters)
+        given = RowInputs(1)
+        if self.rows is not None:
+            given.count("the pool", self.rows)
+        x = flat_states(states, self._layout, self._robot)
+        given.count("states", len(x))
+        channels = (
+            of_dofs("taus", _one_step(taus), self._inputs, given),
+            of_targets(_one_step(targets), self._robot, self._inputs, given),
+            of_dofs("target_velocities", _one_step(target_velocities), self._inputs, given),
+        )
+        forces = of_wrenches(
+            {name: _one_step(each) for name, each in wrenches.items()} if isinstance(wrenches, Mapping) else wrenches,
+            self._robot,
+            given,
+        )
+        rows = given.number_of_rows()
+        names = tuple(each.name for each in asked)
+        found = LinearizedRows.empty(rows, self._layout, self._tangent_size, self._robot, self._gains, by, names)
+        tau, target, velocity = (_channel(each, rows, 1, []) for each in channels)
+        self._core.linearize(
+            np.broadcast_to(x, (rows, self.size)),
+            tau,
+            target,
+            velocity,
+            [(joint, place, spread(each, rows, 1)) for joint, place, each in forces],
+            self._worlds,
+            self.threads,
+            h,
+            self._parameters.pairs(asked) if self._parameters is not None else [],
+            _checks.flag("exact", exact),
+            differences,
+            found.arrays,
+        )
+        return found
+
+    def _asked(self, names: Iterable[str]) -> tuple[Parameter, ...]:
+        if isinstance(names, tuple) and not names:
+            return ()
+        if self._worlds:
+            raise InvalidArgument("parameters are asked of a pool whose rows differ in them; ask one of one simulator")
+        if self._parameters is None:
+            self._parameters = Parameters(self._simulators[0])
+        return self._parameters.named(names)
+
+    def _at(self, parameters: Parameters) -> Rollout:
+        """The same in the world of these parameters."""
+        other = copy.copy(self)
+        other._parameters = parameters
+        other._core = _core.Rollout(parameters.world((), ()), self._simulators[0].integrator._build(), self.dt)
+        return other
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._simulators, self._threads, self._changes)
 
@@ -328,6 +430,14 @@ def _restore(simulators: tuple[Simulator, ...], threads: int, changes: list[dict
     if changes:
         pool._take(list(enumerate(changes)), len(changes))
     return pool
+
+
+def _one_step(value: Any) -> Any:
+    """(n,) or (rows, n) as (rows, 1, n); what is neither is left for the checks to judge."""
+    if value is None:
+        return None
+    array = numbers("input", value)
+    return array[:, None] if array.ndim == 2 else array
 
 
 def _processors() -> int:

@@ -36,6 +36,7 @@ from exposim.simulation.inputs import Inputs
 from exposim.simulation.integrators import Expo, Integrator, LeavesToPaperExpo, PaperExpo, as_integrator
 from exposim.simulation.joint_advice import advise_joints
 from exposim.simulation.layout import Layout
+from exposim.simulation.linearizing import Linearizing
 from exposim.simulation.mismatch import refuse_layout, refuse_state
 from exposim.simulation.path import Path
 from exposim.simulation.readings import Readings
@@ -55,7 +56,7 @@ MOST_STEPS = 2**63 - 1
 MOST_SLOTS = 1000
 
 
-class Simulator(Answers, Advancing, Readings, LeavesToPaperExpo):
+class Simulator(Answers, Advancing, Linearizing, Readings, LeavesToPaperExpo):
     """Simulates a robot in contact.
 
     Every contact point in a surface is a contact of its own: of two bodies, points of either in the shapes of the
@@ -166,6 +167,7 @@ class Simulator(Answers, Advancing, Readings, LeavesToPaperExpo):
         self._flight = None
         self._told = 0
         self._queries = None
+        self._parameters = None
         self._sensors = []
         self._paced = self._pace = None
         self._first_event = 0

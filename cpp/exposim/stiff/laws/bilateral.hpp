@@ -12,6 +12,7 @@ class Bilateral final : public Law {
 
   Eigen::Matrix3d stiffness(const Eigen::Vector3d& n) const override { return material_.stiffness(n); }
   Eigen::Matrix3d damping(const Eigen::Vector3d& n) const override { return material_.damping(n); }
+  const Material* made_of() const override { return &material_; }
   double most_stiffness() const override { return material_.most_stiffness(); }
   double most_damping() const override { return material_.most_damping(); }
   Eigen::Vector3d project(const Eigen::Vector3d& lam, const Eigen::Vector3d&) const override { return lam; }

@@ -22,6 +22,7 @@ class CoulombContact : public Law {
 
   Eigen::Matrix3d stiffness(const Eigen::Vector3d& n) const override { return material_.stiffness(n); }
   Eigen::Matrix3d damping(const Eigen::Vector3d& n) const override { return material_.damping(n); }
+  const Material* made_of() const override { return &material_; }
   double most_stiffness() const override { return material_.most_stiffness(); }
   double most_damping() const override { return material_.most_damping(); }
   /// Keeps the normal force.
@@ -42,6 +43,10 @@ class CoulombContact : public Law {
   bool update(Phase& phase, bool due) const override;
   Memory end(const Phase& phase) const override;
 
+  const Material& material() const { return material_; }
+  /// Friction of a sliding contact: the material's, unless that has no solution.
+  double mu_of_slip(const Phase& phase) const;
+
  protected:
   /// φ0 of a contact that is first noticed at a gap.
   virtual double rest_gap(double /*phi*/) const { return 0.0; }
@@ -58,8 +63,6 @@ class CoulombContact : public Law {
   Mode mode_of(const Eigen::Vector3d& holding, const Eigen::Vector3d& n) const;
   /// Δp at which the spring alone holds a tangential force; the depth stays.
   Eigen::Vector3d giving_way(const Phase& phase, const Eigen::Vector3d& lam_t) const;
-  /// Friction of a sliding contact: the material's, unless that has no solution.
-  double mu_of_slip(const Phase& phase) const;
   /// How fast the stretch on the friction cone shrinks without damping, −d/dt (μ λ_n/K_t) [m/s].
   double shrinking(const Phase& phase, const Eigen::Vector3d& dp) const;
   /// Friction force of a sliding contact [N].

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <Eigen/Eigenvalues>
+#include <vector>
+
+#include "exposim/expo/system_tangent.hpp"
+
+namespace exposim {
+
+/// Derivatives of the closed form: of the averages of λ(t) over a step in which all strands hold (ForceAverages).
+///
+/// With B = cK, K = CCᵀ and the modes of S = CᵀΥC = UΩUᵀ, η = UᵀCᵀΔp and μ = η + cη' go as
+///
+///   η'' + cωη' + ωη = f,   λ = −CU μ,   f = (CU)ᵀ p̈̄
+///
+/// Where Υ changes, dΥ λ(t) is a further force on the modes: with E = (CU)ᵀ dΥ CU
+///
+///   δ∫μ_k = −Σ_j E_kj ∫ z_k(dt − t) μ_j(t) dt,   z = G1 + cG   (the response of ∫μ to an impulse; of ∫∫μ: G2 + cG1)
+///
+/// and these integrals, one to each pair of modes, are taken by quadrature to rounding.
+class AveragesTangent {
+ public:
+  /// A strand that holds.
+  struct Holding {
+    Eigen::Matrix3d K, B;
+    Eigen::Vector3d delta_p, delta_dp, ddp_bar, n;
+  };
+
+  /// @param Upsilon of the strands, three rows to each.
+  /// @param c with B = cK.
+  void begin(const Eigen::MatrixXd& Upsilon, const std::vector<Holding>& strands, double c, double dt);
+  /// Averages, which the kernel knows already.
+  Eigen::VectorXd lam_bar() const { return -(V_ * once_) / dt_; }
+
+  /// @param change of ddp_bar, delta and rates of displacement at the start; three rows to a strand.
+  /// @param Upsilon_by_q, dq as in SystemTangent, whose leading rows these strands are; null: Υ is not changed.
+  /// @param materials as there, or empty.
+  void differentiate(const Tangent& ddp_bar, const Tangent& delta_p, const Tangent& delta_dp,
+                     const std::vector<Eigen::MatrixXd>* Upsilon_by_q, const Tangent& dq,
+                     const std::vector<Tangent>& materials, Tangent& lam_bar, Tangent& lam_bar2);
+
+ private:
+  void integrate_products();
+  void add_materials(const std::vector<Tangent>& materials, Tangent& lam_bar, Tangent& lam_bar2, Tangent& once,
+                     Tangent& twice) const;
+
+  std::vector<Holding> strands_;
+  double c_ = 0.0, dt_ = 0.0;
+  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen_;
+  Eigen::MatrixXd S_, C_, V_;  // V = CU
+  Eigen::VectorXd omega_, eta0_, deta0_, f_;
+  Eigen::VectorXd once_, twice_;                                          // of μ
+  Eigen::VectorXd by_eta_, by_deta_, by_f_, by_eta2_, by_deta2_, by_f2_;  // of those
+  bool has_products_ = false;
+  Eigen::MatrixXd with_eta_, with_deta_, with_eta2_, with_deta2_;  // ∫ z_k(dt − t) η_j(t) dt, …
+};
+
+}  // namespace exposim

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <vector>
+
+#include "exposim/step_tangent.hpp"
+
+namespace exposim {
+
+/// How the frozen stiff system of a step (StiffSystem) changes with each direction.
+///
+/// Strands are stacked, three rows to each; of one along a coordinate only the first counts, the others are zero.
+/// Behind them comes one row for every degree of freedom in `dofs`, which drives that are followed move along.
+struct SystemTangent {
+  std::vector<Eigen::Index> dofs;
+  std::vector<Eigen::MatrixXd> Upsilon_by_q;  ///< ∂Υ/∂q_k: of strands and dofs, one to each degree of freedom k
+  Tangent dq;                                 ///< of the configuration at which Υ is taken, (nv, directions)
+  Tangent ddp_bar;                            ///< of strands and dofs
+  Tangent delta, dp;                          ///< of displacements from the anchor and velocities at the start
+
+  /// What a law's material changes by, if that is differentiated by; else empty. One to each strand, with rows K_n,
+  /// K_t, B_n, B_t, μ (of a limit K, –, B, –, –; of a drive K, –, D, –, its constant force).
+  std::vector<Tangent> materials;
+  /// Of drives that are followed beside the strands (FollowedDrives), in their order, with rows force, K, D, X, fitted
+  /// and v at the start; a drive without any rows changes by nothing but how it moves. ∂Υ/∂q and p̈̄ are those with X.
+  std::vector<Tangent> drives;
+
+  Eigen::Index directions() const { return ddp_bar.cols(); }
+  /// dΥ f: the change of the accelerations that forces f cause, all rows.
+  Tangent change_of(const Eigen::VectorXd& f) const {
+    Eigen::MatrixXd by_q(f.size(), static_cast<Eigen::Index>(Upsilon_by_q.size()));
+    for (Eigen::Index k = 0; k < by_q.cols(); ++k) {
+      by_q.col(k).noalias() = Upsilon_by_q[static_cast<std::size_t>(k)] * f;
+    }
+    return by_q * dq;
+  }
+};
+
+/// Copies rows to where they begin every `length` numbers.
+inline void load_rows(const Tangent& from, Eigen::Index first, Eigen::Index count, Eigen::Index length, double* to) {
+  for (Eigen::Index i = 0; i < count; ++i) {
+    std::copy_n(from.data() + (first + i) * from.cols(), from.cols(), to + i * length);
+  }
+}
+
+}  // namespace exposim

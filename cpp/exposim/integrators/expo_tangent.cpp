@@ -1,0 +1,256 @@
+#include "exposim/integrators/expo_tangent.hpp"
+
+#include <Eigen/Geometry>
+#include <Eigen/LU>
+#include <algorithm>
+
+#include "exposim/robot/kinematics.hpp"
+#include "exposim/robot/mass_matrix.hpp"
+#include "exposim/robot/tree.hpp"
+
+namespace exposim {
+
+using Eigen::Index;
+using Eigen::Matrix3d;
+using Eigen::MatrixXd;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+void ExpoTangent::add_products(const Eigen::Matrix3Xd& by, const std::vector<Index>& dofs, const Tangent& of,
+                               Tangent& to, Index first) {
+  const Index size = of.cols();
+  double *const x = to.data() + first * size, *const y = x + size, *const z = y + size;
+  for (std::size_t i = 0; i < dofs.size(); ++i) {
+    const double* const row = of.data() + dofs[i] * size;
+    const double a = by(0, static_cast<Index>(i)), b = by(1, static_cast<Index>(i)), c = by(2, static_cast<Index>(i));
+    for (Index k = 0; k < size; ++k) {
+      x[k] += a * row[k];
+      y[k] += b * row[k];
+      z[k] += c * row[k];
+    }
+  }
+}
+
+bool ExpoTangent::supports(const World& world) {
+  if (!has_motion_derivatives(world.robot()) || !world.bonds().empty() || world.has_curved_servos() ||
+      !world.rough_dofs().empty() || !world.edges().empty() || !world.carried().empty() || world.has_free_slots()) {
+    return false;
+  }
+  const Tree& tree = world.robot().tree();
+  return std::all_of(tree.free_bodies.begin(), tree.free_bodies.end(),
+                     [&](std::size_t i) { return Vector3d(tree.joints[i].lever).isZero(0.0); });
+}
+
+Tangent ExpoTangent::start_velocity() const {
+  Tangent dv = Tangent::Zero(to_.nv, to_.size);
+  for (Index i = 0; i < to_.nv; ++i) dv(i, to_.v(i)) = 1.0;
+  return dv;
+}
+
+void ExpoTangent::begin(RobotData& data, const Instant& now, const Input& input, const StrandList& strands, double dt) {
+  now_ = &now;
+  input_ = &input;
+  dt_ = dt;
+  const State& state = now.state;
+  update_kinematics(data, state.q, state.v);
+  update_movers(data, movers_);
+  const std::size_t count = strands.all().size();
+  starts_.resize(count);
+  dphi_.setZero(static_cast<Index>(count), to_.size);
+  system_.delta.setZero(row(count), to_.size);
+  system_.dp.setZero(row(count), to_.size);
+  delta_dp_.setZero(row(count), to_.size);
+  for (std::size_t k = 0; k < count; ++k) {
+    const Strand& strand = strands.all()[k];
+    const Motion& motion = strand.motion;
+    PointAt& at = starts_[k];
+    for (Tangent* each : {&at.c, &at.turn, &at.dp}) each->setZero(3, to_.size);
+    auto phi = dphi_.row(static_cast<Index>(k));
+    if (is_limit(strand)) {
+      const auto dof = static_cast<Index>(strand.b);
+      phi(to_.q(dof)) = motion.n.x();
+      at.dp(0, to_.v(dof)) = 1.0;
+    } else {
+      if (motion.curved || motion.carried || motion.slides) give_up();
+      update_point_tangent(data, movers_, strand.a, strand.position, motion.arm, point_);
+      for (std::size_t i = 0; i < point_.dofs->size(); ++i) {
+        const Index dof = (*point_.dofs)[i], column = static_cast<Index>(i);
+        at.c.col(to_.q(dof)) = point_.position_by_q.col(column);
+        at.turn.col(to_.q(dof)) = point_.J_omega.col(column);
+        at.dp.col(to_.q(dof)) = point_.velocity_by_q.col(column);
+        at.dp.col(to_.v(dof)) = point_.J.col(column);
+      }
+      phi = motion.n.transpose() * at.c;
+    }
+    auto delta = system_.delta.middleRows<3>(row(k));
+    const bool bound = strand.memory.mode == Mode::kBound;
+    if (!bound) delta = motion.n * phi;
+    if (!is_limit(strand) && strand.memory.active()) {
+      const Matrix3d plane = Matrix3d::Identity() - motion.n * motion.n.transpose();
+      delta.middleCols<3>(to_.stretch(strand.index)) += bound ? Matrix3d(Matrix3d::Identity()) : plane;
+    }
+    system_.dp.middleRows<3>(row(k)) = at.dp;
+    if (strand.memory.slipping()) {
+      delta_dp_.middleRows<3>(row(k)) = motion.n * (motion.n.transpose() * at.dp);
+    } else {
+      delta_dp_.middleRows<3>(row(k)) = at.dp;
+    }
+  }
+  dv_mid_ = start_velocity();
+  begin_materials(strands);
+}
+
+void ExpoTangent::begin_materials(const StrandList& strands) {
+  system_.materials.clear();
+  if (out_.parameters.empty()) return;
+  for (const Strand& strand : strands.all()) {
+    Tangent& material = system_.materials.emplace_back(Tangent::Zero(5, to_.size));
+    if (strand.point == Strand::kNone) continue;
+    for (std::size_t p = 0; p < out_.parameters.size(); ++p) {
+      const auto& [more, less, between] = out_.parameters[p];
+      const Material* const a = more->contact_law(strand.point, strand.memory.surface).made_of();
+      const Material* const b = less->contact_law(strand.point, strand.memory.surface).made_of();
+      if (!a || !b) continue;
+      const Eigen::Matrix<double, 5, 1> by(a->K_n - b->K_n, a->K_t - b->K_t, a->B_n - b->B_n, a->B_t - b->B_t,
+                                           a->mu - b->mu);
+      material.col(to_.parameters + static_cast<Index>(p)) = by / between;
+    }
+  }
+}
+
+void ExpoTangent::take_terms(const RobotData& data, const StrandList& strands, const JointTerms& joints, At at,
+                             const VectorXd& dq) {
+  const Tree& tree = world_.robot().tree();
+  // dq of the start, and of what it is moved by.
+  if (strands.all().size() > starts_.size()) add_strands(strands);
+  Tangent by = Tangent::Zero(to_.nv, to_.size);
+  if (at == At::kHalfOfVelocity) by = 0.5 * dt_ * start_velocity();
+  if (at == At::kHalfOfWay) by = 0.5 * dway_;
+  if (at != At::kAsBefore) {
+    system_.dq = by;
+    for (Index i = 0; i < to_.nv; ++i) system_.dq(i, to_.q(i)) += 1.0;
+  }
+  if (at == At::kHalfOfVelocity || at == At::kHalfOfWay) {
+    integrate_derivatives(world_.robot(), now_->state.q, dq, A0_, A1_);
+    for (const std::size_t i : tree.free_bodies) {
+      const Index first = tree.joints[i].in_v;
+      auto moved = system_.dq.middleRows<6>(first);
+      moved = A1_.block<6, 6>(first, first) * by.middleRows<6>(first);
+      moved.middleCols<6>(to_.q(first)) += A0_.block<6, 6>(first, first);
+    }
+  }
+  update_movers(data, movers_mid_);
+  take_fits(data, joints);
+  system_.dofs.clear();
+  add_rows(data, strands);
+  inverse_.setIdentity(to_.nv, to_.nv);
+  for (Index i = 0; i < to_.nv; ++i) {
+    data.factor().solve_L(inverse_.col(i).data());
+    data.factor().solve_Lt(inverse_.col(i).data());
+  }
+}
+
+void ExpoTangent::add_rows(const RobotData& data, const StrandList& strands) {
+  compliance_.clear();
+  c_mid_.clear();
+  for (const Strand& strand : strands.all()) {
+    if (is_limit(strand)) {
+      compliance_.add_dof(static_cast<Index>(strand.b), 3);
+      c_mid_.emplace_back(Vector3d::Zero());
+    } else {
+      compliance_.add_point(strand.a, strand.position, strand.motion.arm);
+      c_mid_.push_back(world_position(data, strand.a, strand.position));
+    }
+  }
+  for (const Index dof : system_.dofs) compliance_.add_dof(dof);
+  compliance_.compute(data, movers_mid_, nullptr);
+  has_compliance_derivatives_ = false;
+}
+
+void ExpoTangent::update_compliance_derivatives(const RobotData& data) {
+  if (has_compliance_derivatives_) return;
+  has_compliance_derivatives_ = true;
+  compliance_.compute(data, movers_mid_, &system_.Upsilon_by_q);
+  if (fits_.all.empty()) return;
+  const MatrixXd& response = compliance_.response();
+  for (Index k = 0; k < to_.nv; ++k) {
+    system_.Upsilon_by_q[static_cast<std::size_t>(k)].noalias() -=
+        response.transpose() * X_by_q_.col(k).asDiagonal() * response;
+  }
+}
+
+Tangent ExpoTangent::change_of_Upsilon(const VectorXd& f) const {
+  return out_.exact ? system_.change_of(f) : Tangent::Zero(f.size(), to_.size);
+}
+
+void ExpoTangent::add_change_of_Q(const StrandList& strands, std::size_t k, double h, const Vector3d& x,
+                                  Tangent& to) const {
+  if (system_.materials.empty() || is_limit(strands.all()[k])) return;
+  const Vector3d& n = strands.all()[k].motion.n;
+  const Vector3d along = n.dot(x) * n, across = x - along;
+  const Tangent& material = system_.materials[k];
+  to.middleRows<3>(row(k)) += h * h * (along * material.row(0) + across * material.row(1));
+  to.middleRows<3>(row(k)) += h * (along * material.row(2) + across * material.row(3));
+}
+
+VectorXd ExpoTangent::free_acceleration(const RobotData& data, const StiffSystem& system) const {
+  VectorXd a = system.w();
+  solve_Lt_in_place(data, a);
+  return a;
+}
+
+void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const VectorXd& q, const VectorXd& v,
+                              const VectorXd& a, const VectorXd& lam, Tangent& da, Tangent& ddp) {
+  const Robot& robot = world_.robot();
+  inverse_dynamics_derivatives(data, q, v, a, by_q_, by_v_);
+  by_force_.setZero(to_.nv, to_.nv);
+  for (std::size_t k = 0; k < strands.all().size(); ++k) {
+    const Strand& strand = strands.all()[k];
+    if (is_limit(strand)) continue;
+    add_force_derivative(robot, movers_mid_, strand.a, c_mid_[k], strand.motion.arm, lam.segment<3>(row(k)),
+                         Vector3d::Zero(), by_force_);
+  }
+  for (const ExternalWrench& wrench : input_->wrenches) {
+    add_force_derivative(robot, movers_mid_, wrench.joint, world_position(data, wrench.joint, wrench.position),
+                         Vector3d::Zero(), wrench.force, wrench.torque, by_force_);
+  }
+  if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_;
+  Tangent residual = (by_q_ - by_force_) * system_.dq;
+  residual.noalias() += by_v_ * dv_mid_;
+  residual -= dforce_;
+  da.noalias() = -inverse_ * residual;
+
+  accelerations_.update(data, movers_mid_, a);
+  ddp.setZero(row(strands.all().size()), to_.size);
+  for (std::size_t k = 0; k < strands.all().size(); ++k) {
+    const Strand& strand = strands.all()[k];
+    if (is_limit(strand)) {
+      ddp.row(row(k)) = da.row(static_cast<Index>(strand.b));
+      continue;
+    }
+    update_acceleration_tangent(data, movers_mid_, accelerations_, strand.a, strand.position, strand.motion.arm,
+                                point_);
+    add_products(point_.J, *point_.dofs, da, ddp, row(k));
+    add_products(point_.acceleration_by_q, *point_.dofs, system_.dq, ddp, row(k));
+    add_products(point_.acceleration_by_v, *point_.dofs, dv_mid_, ddp, row(k));
+  }
+}
+
+void ExpoTangent::hold_response(RobotData& data, const StrandList& strands, const VectorXd& a, const VectorXd& f,
+                                Tangent& da) {
+  const VectorXd still = VectorXd::Zero(to_.nv);
+  inverse_dynamics_derivatives(data, q_mid_, still, a, by_q_, by_v_);
+  inverse_dynamics_derivatives(data, q_mid_, still, still, by_force_, by_v_);
+  by_q_ -= by_force_;  // but for gravity
+  if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_;
+  by_force_.setZero(to_.nv, to_.nv);
+  for (std::size_t k = 0; k < strands.all().size(); ++k) {
+    const Strand& strand = strands.all()[k];
+    if (is_limit(strand)) continue;
+    add_force_derivative(world_.robot(), movers_mid_, strand.a, c_mid_[k], strand.motion.arm, f.segment<3>(row(k)),
+                         Vector3d::Zero(), by_force_);
+  }
+  da.noalias() = -inverse_ * ((by_q_ - by_force_) * system_.dq);
+}
+
+}  // namespace exposim

@@ -1,0 +1,198 @@
+// Derivatives of the look ahead.
+
+#include <Eigen/LU>
+#include <cmath>
+
+#include "exposim/integrators/expo_tangent.hpp"
+#include "exposim/thresholds.hpp"
+
+namespace exposim {
+
+using Eigen::Index;
+using Eigen::Matrix3d;
+using Eigen::MatrixXd;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+using Does = LookAhead::Does;
+using Glance = LookAhead::Glance;
+
+void ExpoTangent::look_ahead(RobotData& data, const StiffSystem& system, const StrandList& strands,
+                             const LookAhead& ahead, const VectorXd& q, const VectorXd& v) {
+  VectorXd a = free_acceleration(data, system);
+  if (strands.all().empty()) {
+    hold_forces(data, strands, q, v, a, VectorXd(), da_, ddp_);
+  } else {
+    begin_looking(strands, ahead.first());
+    look_stage(data, system, strands, ahead.first(), q, v);
+    if (ahead.took_two()) {
+      reconsider(strands, ahead.first(), ahead.last());
+      look_stage(data, system, strands, ahead.last(), q, v);
+    }
+  }
+  for (std::size_t k = 0; k < strands.all().size(); ++k) {
+    a += compliance_.response().middleCols<3>(row(k)) * ahead.last()[k].lam;
+  }
+  dway_ = dt_ * (start_velocity() + 0.5 * dt_ * da_);
+  displace(a, da_, dway_);
+}
+
+void ExpoTangent::begin_looking(const StrandList& strands, const std::vector<Glance>& glances) {
+  const std::size_t count = strands.all().size();
+  deta_.setZero(static_cast<Index>(count), to_.size);
+  dleft_.setZero(static_cast<Index>(count), to_.size);
+  ddrag_.setZero(row(count), to_.size);
+  for (std::size_t k = 0; k < count; ++k) {
+    const Strand& strand = strands.all()[k];
+    const Motion& motion = strand.motion;
+    if (glances[k].does == Does::kSlide) {
+      const Vector3d lam = strand.law->force(motion, strand.memory);
+      const Material* const material = strand.law->made_of();
+      if (!material) return give_up();
+      Tangent dlam_n = -material->K_n * dphi_.row(static_cast<Index>(k));
+      dlam_n -= material->B_n * (motion.n.transpose() * starts_[k].dp);
+      if (!system_.materials.empty()) {
+        dlam_n -= (motion.phi - strand.memory.phi0) * system_.materials[k].row(0);
+        dlam_n -= motion.n.dot(motion.dp) * system_.materials[k].row(2);
+      }
+      slide(strand, k, glances[k].eta, motion.n.dot(lam), dlam_n);
+    } else if (glances[k].does == Does::kClose) {
+      close(strand, k, glances[k].left, Tangent::Zero(1, to_.size));
+    }
+  }
+}
+
+void ExpoTangent::slide(const Strand& strand, std::size_t k, double eta, double lam_n, const Tangent& dlam_n) {
+  auto deta = deta_.row(static_cast<Index>(k));
+  deta.setZero();
+  const Vector3d velocity = tangent(strand.motion.dp, strand.motion.n);
+  const double speed = velocity.norm();
+  const Material* const material = strand.law->made_of();
+  if (eta == 0.0 || lam_n <= 0.0 || speed <= thresholds::kSlowest || !material) return;
+  deta = material->mu / speed * dlam_n;
+  deta -= eta / (speed * speed) * (velocity.transpose() * starts_[k].dp);
+  if (!system_.materials.empty()) deta += lam_n / speed * system_.materials[k].row(4);
+}
+
+void ExpoTangent::close(const Strand& strand, std::size_t k, double left, const Tangent& da) {
+  auto dleft = dleft_.row(static_cast<Index>(k));
+  dleft.setZero();
+  if (strand.motion.phi <= 0.0) return;
+  // φ + φ̇ t + a t²/2 = 0 when it closes.
+  const Vector3d& n = strand.motion.n;
+  const double t = dt_ - left, phi = strand.motion.phi, dphi = n.dot(strand.motion.dp);
+  const double rate = -dphi - 2.0 * phi / t;  // φ̇ + a t
+  dleft = (dphi_.row(static_cast<Index>(k)) + t * (n.transpose() * starts_[k].dp) + 0.5 * t * t * da) / rate;
+}
+
+void ExpoTangent::look_stage(RobotData& data, const StiffSystem& system, const StrandList& strands,
+                             const std::vector<Glance>& glances, const VectorXd& q, const VectorXd& v) {
+  const std::size_t count = strands.all().size();
+  const Index m = row(count);
+  const double h = 0.5 * dt_;
+  const MatrixXd& Upsilon = compliance_.Upsilon();
+  VectorXd lam(m), ddp(m);
+  for (std::size_t k = 0; k < count; ++k) {
+    lam.segment<3>(row(k)) = glances[k].lam;
+    ddp.segment<3>(row(k)) = system.rows()[k].ddp_bar;
+  }
+  const bool closes =
+      std::any_of(glances.begin(), glances.end(), [](const Glance& each) { return each.does == Does::kClose; });
+  ddp += Upsilon * lam;
+  const VectorXd a = free_acceleration(data, system) + compliance_.response() * lam;
+  hold_forces(data, strands, q, v, a, lam, da_, ddp_);
+  Tangent ddp_bar;
+  if (closes) {
+    update_compliance_derivatives(data);
+    ddp_bar = ddp_ - system_.change_of(lam);
+  }
+  // λ = f − Q p̈ with the whole acceleration p̈.
+  MatrixXd Q = MatrixXd::Zero(m, m);
+  Tangent df = Tangent::Zero(m, to_.size);
+  for (std::size_t k = 0; k < count; ++k) {
+    const Glance& glance = glances[k];
+    if (glance.does == Does::kNothing) continue;
+    const StiffSystem::Row& each = system.rows()[k];
+    const Strand& strand = strands.all()[k];
+    const Vector3d& n = strand.motion.n;
+    const Vector3d p = ddp.segment<3>(row(k));
+    auto f = df.middleRows<3>(row(k));
+    Q.block<3, 3>(row(k), row(k)) = glance.Q;
+    const Matrix3d along = n * n.transpose(), across = Matrix3d::Identity() - along;
+    const bool has_material = !system_.materials.empty() && strand.point != Strand::kNone;
+    const auto holds = [&](const Matrix3d& part) {
+      f -= part * (each.K * system_.delta.middleRows<3>(row(k)));
+      f -= part * ((each.B + h * each.K) * delta_dp_.middleRows<3>(row(k)));
+      if (!has_material) return;
+      const Tangent& material = system_.materials[k];
+      const Vector3d ahead = each.delta_p + h * (each.delta_dp + h * p), rate = each.delta_dp + h * p;
+      f -= part * along * ahead * material.row(0);
+      f -= part * across * ahead * material.row(1);
+      f -= part * along * rate * material.row(2);
+      f -= part * across * rate * material.row(3);
+    };
+    if (glance.does == Does::kHold) {
+      holds(Matrix3d::Identity());
+      continue;
+    }
+    if (glance.does == Does::kClose) {
+      const double rest = 0.5 * glance.left, share = glance.left / dt_;
+      const double K = n.dot(each.K * n), B = n.dot(each.B * n), q_n = rest * (B + rest * K);
+      const double dphi = n.dot(strand.motion.dp), a_n = n.dot(p), free_n = n.dot(each.ddp_bar);
+      const double by_left = -(2.0 * share / dt_ * (B + rest * K) + 0.5 * share * share * K) * dphi +
+                             (0.5 * (B + 2.0 * rest * K) * (1.0 - share * share) - 2.0 * share / dt_ * q_n) * free_n -
+                             0.5 * (B + 2.0 * rest * K) * a_n;
+      Tangent f_n = by_left * dleft_.row(static_cast<Index>(k));
+      f_n -= share * share * (B + rest * K) * (n.transpose() * starts_[k].dp);
+      f_n += q_n * (1.0 - share * share) * (n.transpose() * ddp_bar.middleRows<3>(row(k)));
+      if (has_material) {
+        const double by_B = -share * share * (dphi + rest * free_n) + rest * (free_n - a_n);
+        f_n += by_B * system_.materials[k].row(2);
+        f_n += rest * by_B * system_.materials[k].row(0);
+      }
+      f += n * f_n;
+    } else {
+      holds(along);
+    }
+    if (glance.does == Does::kDrag) {
+      f += ddrag_.middleRows<3>(row(k));
+    } else {
+      f -= glance.eta * across * starts_[k].dp;
+      f -= across * (strand.motion.dp + h * p) * deta_.row(static_cast<Index>(k));
+    }
+  }
+  Tangent rhs = ddp_;
+  rhs.noalias() += Upsilon * df;
+  const Tangent held = da_;
+  ddp_ = (MatrixXd::Identity(m, m) + Upsilon * Q).partialPivLu().solve(MatrixXd(rhs));
+  dlam_ = df;
+  dlam_.noalias() -= Q * ddp_;
+  da_.noalias() = held + compliance_.response() * dlam_;
+}
+
+void ExpoTangent::reconsider(const StrandList& strands, const std::vector<Glance>& first,
+                             const std::vector<Glance>& last) {
+  for (std::size_t k = 0; k < first.size(); ++k) {
+    const Strand& strand = strands.all()[k];
+    const Vector3d &n = strand.motion.n, &lam = first[k].lam;
+    const auto dlam = dlam_.middleRows<3>(row(k));
+    const Does does = last[k].does;
+    if (does == Does::kClose && first[k].does == Does::kNothing) {
+      close(strand, k, last[k].left, n.transpose() * ddp_.middleRows<3>(row(k)));
+      deta_.row(static_cast<Index>(k)).setZero();
+    } else if (does == Does::kSlide || does == Does::kClose) {
+      slide(strand, k, last[k].eta, n.dot(lam), n.transpose() * dlam);
+    } else if (does == Does::kDrag) {
+      const Material* const material = strand.law->made_of();
+      if (!material) return give_up();
+      const Vector3d lam_t = tangent(lam, n);
+      const double norm = lam_t.norm(), lam_n = n.dot(lam), mu = material->mu;
+      const Vector3d direction = lam_t / norm;
+      const Matrix3d turning = Matrix3d::Identity() - n * n.transpose() - direction * direction.transpose();
+      auto drag = ddrag_.middleRows<3>(row(k));
+      drag = mu * direction * (n.transpose() * dlam) + mu * lam_n / norm * turning * dlam;
+      if (!system_.materials.empty()) drag += lam_n * direction * system_.materials[k].row(4);
+    }
+  }
+}
+
+}  // namespace exposim

@@ -1,0 +1,80 @@
+#include "exposim/kernels/row_sums.hpp"
+
+#include <type_traits>
+
+#include "exposim/kernels/fours.hpp"
+
+namespace exposim {
+
+using Eigen::Index;
+
+namespace {
+
+/// So many fours at once.
+template <Index Fours>
+EXPOSIM_INLINE void sum(Index count, const double* factors, const double* const* rows, Index from, double* out) {
+  Four sum[Fours] = {};  // NOLINT
+  for (Index k = 0; k < count; ++k) {
+    for (Index i = 0; i < Fours; ++i) sum[i] += factors[k] * reinterpret_cast<const Four*>(rows[k] + from)[i];
+  }
+  for (Index i = 0; i < Fours; ++i) reinterpret_cast<Four*>(out + from)[i] = sum[i];
+}
+
+template <Index Fours>
+EXPOSIM_INLINE void multiply(Index inner, Index stride, const double* a, const double* x, const double* plus,
+                             double* y) {
+  Four sum[Fours];  // NOLINT
+  for (Index i = 0; i < Fours; ++i) sum[i] = plus ? reinterpret_cast<const Four*>(plus)[i] : Four{};
+  for (Index j = 0; j < inner; ++j, x += stride) {
+    for (Index i = 0; i < Fours; ++i) sum[i] += a[j] * reinterpret_cast<const Four*>(x)[i];
+  }
+  for (Index i = 0; i < Fours; ++i) reinterpret_cast<Four*>(y)[i] = sum[i];
+}
+
+constexpr Index kMostAtOnce = 12;  // that find room in registers
+
+/// Calls f(fours) with that many as a constant.
+template <Index Fours, typename Function>
+EXPOSIM_INLINE void with_fours(Index count, const Function& f) {
+  if (count == Fours) return f(std::integral_constant<Index, Fours>());
+  if constexpr (Fours > 1) with_fours<Fours - 1>(count, f);
+}
+
+/// Goes through a row in parts that are about as long as each other.
+template <typename Function>
+EXPOSIM_INLINE void for_each_part(Index length, const Function& f) {
+  const Index all = fours(length);
+  Index parts = (all + kMostAtOnce - 1) / kMostAtOnce, done = 0;
+  for (; parts > 0; --parts) {
+    const Index count = (all - done + parts - 1) / parts;
+    with_fours<kMostAtOnce>(count, [&](const auto at_once) EXPOSIM_INLINE_CALL { f(at_once, done * kFour); });
+    done += count;
+  }
+}
+
+}  // namespace
+
+EXPOSIM_FOR_EACH_MACHINE
+void sum_rows(Index length, Index count, const double* factors, const double* const* rows, double* out) {
+  for_each_part(length, [&](const auto at_once, Index from)
+                            EXPOSIM_INLINE_CALL { sum<decltype(at_once)::value>(count, factors, rows, from, out); });
+}
+
+EXPOSIM_FOR_EACH_MACHINE
+void multiply_rows(Index rows, Index inner, Index length, Index stride, const double* A, Index stride_A,
+                   const double* x, const double* plus, double* y) {
+  const Index done = padded(length);
+  for_each_part(length, [&](const auto at_once, Index from) EXPOSIM_INLINE_CALL {
+    for (Index r = 0; r < rows; ++r) {
+      const Index at = r * stride + from;
+      multiply<decltype(at_once)::value>(inner, stride, A + r * stride_A, x + from, plus ? plus + at : nullptr, y + at);
+    }
+  });
+  for (Index r = 0; r < rows; ++r) {
+    for (Index at = r * stride + done; at < (r + 1) * stride; at += kFour) {
+      *reinterpret_cast<Four*>(y + at) = plus ? *reinterpret_cast<const Four*>(plus + at) : Four{};
+    }
+  }
+}
+
+}  // namespace exposim

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <array>
+
+namespace exposim {
+
+// Of rows whose length is a multiple of four, filled up with zeros.
+
+/// out = Σ factors[k] rows[k]; out may be one of the rows.
+void sum_rows(Eigen::Index length, Eigen::Index count, const double* factors, const double* const* rows, double* out);
+/// y = plus + A x for rows of x, y and `plus` that begin every `stride` numbers; A row by row.
+/// @param length of that part of x that is not zero.
+/// @param plus null: nothing.
+void multiply_rows(Eigen::Index rows, Eigen::Index inner, Eigen::Index length, Eigen::Index stride, const double* A,
+                   Eigen::Index stride_A, const double* x, const double* plus, double* y);
+
+/// Three rows, one behind the other.
+struct Rows3 {
+  double* first;
+  Eigen::Index stride;
+
+  double* operator[](Eigen::Index i) const { return first + i * stride; }
+};
+
+/// A sum of rows that is put together term by term.
+class RowSum {
+ public:
+  explicit RowSum(Eigen::Index length) : length_(length) {}
+
+  RowSum& add(double factor, const double* row) {
+    if (factor == 0.0) return *this;
+    factors_[count_] = factor;
+    rows_[count_++] = row;
+    return *this;
+  }
+  /// factorsᵀ rows
+  template <typename Factors>
+  RowSum& add(const Eigen::MatrixBase<Factors>& factors, const Rows3& rows) {
+    for (Eigen::Index i = 0; i < 3; ++i) add(factors(i), rows[i]);
+    return *this;
+  }
+  /// The sum, after which there are no terms any more.
+  void into(double* out) {
+    sum_rows(length_, static_cast<Eigen::Index>(count_), factors_.data(), rows_.data(), out);
+    count_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 48;
+
+  Eigen::Index length_;
+  std::size_t count_ = 0;
+  std::array<double, kMost> factors_;
+  std::array<const double*, kMost> rows_;
+};
+
+}  // namespace exposim

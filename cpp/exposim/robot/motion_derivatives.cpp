@@ -1,0 +1,279 @@
+#include "exposim/robot/motion_derivatives.hpp"
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <pinocchio/algorithm/rnea-derivatives.hpp>
+
+#include "exposim/robot/kinematics.hpp"
+#include "exposim/robot/mass_matrix.hpp"
+#include "exposim/robot/pinocchio_data.hpp"
+
+namespace exposim {
+
+using Eigen::Index;
+using Eigen::Matrix3Xd;
+using Eigen::MatrixXd;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+namespace {
+
+Vector3d omega_of(const RobotData& data, std::size_t joint) { return data.tree().bodies[joint].omega; }
+Vector3d origin_of(const RobotData& data, std::size_t joint) { return data.tree().bodies[joint].p; }
+
+}  // namespace
+
+bool has_motion_derivatives(const Robot& robot) {
+  const auto& joints = robot.tree().joints;
+  return std::all_of(joints.begin() + 1, joints.end(),
+                     [](const TreeJoint& joint) { return joint.kind != JointKind::kOther; });
+}
+
+void update_movers(const RobotData& data, Movers& movers) {
+  const std::vector<TreeJoint>& joints = data.robot().tree().joints;
+  movers.resize(static_cast<std::size_t>(data.robot().nv()));
+  for (std::size_t i = 1; i < joints.size(); ++i) {
+    const TreeJoint& joint = joints[i];
+    const BodyMotion& body = data.tree().bodies[i];
+    for (Index k = 0; k < joint.nv; ++k) {
+      Mover& mover = movers[static_cast<std::size_t>(joint.in_v + k)];
+      mover.linear.setZero();
+      mover.angular.setZero();
+      mover.o = body.p;
+      mover.joint = i;
+      mover.parent = joint.parent;
+      if (joint.kind == JointKind::kFree) {
+        (k < 3 ? mover.linear : mover.angular) = Vector3d(body.R.columns[k % 3]);
+      } else {
+        (joint.kind == JointKind::kSlide ? mover.linear : mover.angular) = Vector3d(body.R * joint.axis);
+      }
+    }
+  }
+}
+
+void BodyAccelerations::update(const RobotData& data, const Movers& movers, const VectorXd& dv) {
+  const std::vector<TreeJoint>& joints = data.robot().tree().joints;
+  linear_.assign(joints.size(), Vector3d::Zero());
+  angular_.assign(joints.size(), Vector3d::Zero());
+  for (std::size_t i = 1; i < joints.size(); ++i) {
+    const std::size_t parent = joints[i].parent;
+    const Vector3d p = origin_of(data, i);
+    angular_[i] = angular_[parent];
+    linear_[i] = linear_[parent] + angular_[parent].cross(p - origin_of(data, parent));
+    for (Index k = joints[i].in_v; k < joints[i].in_v + joints[i].nv; ++k) {
+      const Mover& mover = movers[static_cast<std::size_t>(k)];
+      angular_[i] += dv(k) * mover.angular;
+      linear_[i] += dv(k) * mover.at(p);
+    }
+  }
+  for (std::size_t i = 1; i < joints.size(); ++i) {
+    linear_[i] += Vector3d(data.tree().terms[i].a);
+    angular_[i] += Vector3d(data.tree().terms[i].alpha);
+  }
+}
+
+void update_point_tangent(const RobotData& data, const Movers& movers, std::size_t joint, const Vector3d& position,
+                          const Vector3d& arm, PointTangent& out) {
+  const std::vector<Index>& dofs = data.robot().supports(joint);
+  out.dofs = &dofs;
+  const auto size = static_cast<Index>(dofs.size());
+  for (Matrix3Xd* each : {&out.J_omega, &out.position_by_q, &out.J, &out.velocity_by_q}) each->resize(3, size);
+  const PointMotion point = point_motion(data, joint, position);
+  for (Index i = 0; i < size; ++i) {
+    const Mover& mover = movers[static_cast<std::size_t>(dofs[static_cast<std::size_t>(i)])];
+    const Vector3d r = mover.at(point.position), omega_p = omega_of(data, mover.parent);
+    const Vector3d past = point.velocity - velocity_at(data, mover.parent, point.position);
+    out.J_omega.col(i) = mover.angular;
+    out.position_by_q.col(i) = r;
+    out.J.col(i) = r + mover.angular.cross(arm);
+    out.velocity_by_q.col(i) =
+        omega_p.cross(r) + mover.angular.cross(past) + mover.angular.cross(point.omega - omega_p).cross(arm);
+  }
+}
+
+void update_acceleration_tangent(const RobotData& data, const Movers& movers, const BodyAccelerations& accelerations,
+                                 std::size_t joint, const Vector3d& position, const Vector3d& arm, PointTangent& out) {
+  const std::vector<Index>& dofs = data.robot().supports(joint);
+  out.dofs = &dofs;
+  const auto size = static_cast<Index>(dofs.size());
+  for (Matrix3Xd* each : {&out.J, &out.acceleration_by_q, &out.acceleration_by_v}) each->resize(3, size);
+  const auto acceleration_at = [&](std::size_t body, const Vector3d& p) -> Vector3d {
+    const Vector3d r = p - origin_of(data, body), omega = omega_of(data, body);
+    return accelerations.linear(body) + accelerations.angular(body).cross(r) + omega.cross(omega.cross(r));
+  };
+  const PointMotion point = point_motion(data, joint, position);
+  const Vector3d ddc = acceleration_at(joint, point.position), alpha = accelerations.angular(joint);
+  for (Index i = 0; i < size; ++i) {
+    const Mover& mover = movers[static_cast<std::size_t>(dofs[static_cast<std::size_t>(i)])];
+    const Vector3d r = mover.at(point.position), omega_p = omega_of(data, mover.parent);
+    const Vector3d past = point.velocity - velocity_at(data, mover.parent, point.position);
+    const Vector3d spin = point.omega - omega_p;
+    const Vector3d alpha_p = accelerations.angular(mover.parent);
+    const Vector3d seen = ddc - acceleration_at(mover.parent, point.position) - 2.0 * omega_p.cross(past);
+    const Vector3d seen_alpha = alpha - alpha_p - omega_p.cross(spin);
+    const Vector3d& k = mover.angular;
+    out.J.col(i) = r + k.cross(arm);
+    const Vector3d spin_by_q = k.cross(spin);
+    const Vector3d alpha_by_q = omega_p.cross(spin_by_q) + k.cross(seen_alpha);
+    out.acceleration_by_q.col(i) = alpha_p.cross(r) + omega_p.cross(omega_p.cross(r)) +
+                                   2.0 * omega_p.cross(k.cross(past)) + k.cross(seen) + alpha_by_q.cross(arm);
+    // ∂p̈/∂v = J̇ + ∂ṗ/∂q, with J's column fixed to the body that it moves.
+    const Vector3d omega_j = omega_of(data, mover.joint), dk = omega_j.cross(k);
+    const Vector3d dr = omega_j.cross(mover.linear) + dk.cross(point.position - mover.o) +
+                        k.cross(point.velocity - Vector3d(data.tree().bodies[mover.joint].v));
+    out.acceleration_by_v.col(i) = dr + omega_p.cross(r) + k.cross(past) + (dk + spin_by_q).cross(arm);
+  }
+}
+
+void add_force_derivative(const Robot& robot, const Movers& movers, std::size_t joint, const Vector3d& c,
+                          const Vector3d& arm, const Vector3d& force, const Vector3d& torque, MatrixXd& by_q) {
+  const std::vector<Index>& dofs = robot.supports(joint);
+  const Vector3d moment = torque + arm.cross(force);
+  for (const Index j : dofs) {
+    const Mover& of = movers[static_cast<std::size_t>(j)];
+    const Vector3d r = of.at(c);
+    for (const Index k : dofs) {
+      const Mover& by = movers[static_cast<std::size_t>(k)];
+      if (by.joint <= of.joint) {  // it turns what j moves, and c, along
+        by_q(j, k) += by.angular.cross(r).dot(force) + by.angular.cross(of.angular).dot(moment);
+      } else {
+        by_q(j, k) += of.angular.cross(by.at(c)).dot(force);
+      }
+    }
+  }
+}
+
+void inverse_dynamics_derivatives(RobotData& data, const VectorXd& q, const VectorXd& v, const VectorXd& dv,
+                                  MatrixXd& by_q, MatrixXd& by_v) {
+  pinocchio::Data& pin = data.pinocchio().data;
+  pinocchio::computeRNEADerivatives(data.robot().pinocchio().model, pin, ConstRef(q), ConstRef(v), ConstRef(dv));
+  by_q = pin.dtau_dq;
+  by_v = pin.dtau_dv;
+}
+
+void Momenta::update(const RobotData& data, const Movers& movers, const MatrixXd& rates) {
+  const std::vector<TreeJoint>& joints = data.robot().tree().joints;
+  const Index size = rates.cols();
+  velocities_.resize(joints.size());
+  momenta_.resize(joints.size());
+  velocities_[0].setZero(6, size);
+  for (std::size_t b = 1; b < joints.size(); ++b) {
+    const std::size_t parent = joints[b].parent;
+    const Vector3d p = origin_of(data, b), d = p - origin_of(data, parent);
+    Columns& V = velocities_[b];
+    V = velocities_[parent];
+    for (Index i = 0; i < size; ++i) V.col(i).tail<3>() += Vector3d(V.col(i).head<3>()).cross(d);
+    for (Index k = joints[b].in_v; k < joints[b].in_v + joints[b].nv; ++k) {
+      const Mover& mover = movers[static_cast<std::size_t>(k)];
+      Eigen::Matrix<double, 6, 1> S;
+      S << mover.angular, mover.at(p);
+      V.noalias() += S * rates.row(k);
+    }
+    const BodyTerms& terms = data.tree().terms[b];
+    Columns& F = momenta_[b];
+    F.resize(6, size);
+    for (Index i = 0; i < size; ++i) {
+      const Vec3 omega(V(0, i), V(1, i), V(2, i)), v(V(3, i), V(4, i), V(5, i));
+      F.col(i).tail<3>() = Vector3d(joints[b].mass * v + cross(omega, terms.mc));
+      F.col(i).head<3>() = Vector3d(terms.I * omega + cross(terms.mc, v));
+    }
+  }
+  for (std::size_t b = joints.size() - 1; b > 0; --b) {
+    const std::size_t parent = joints[b].parent;
+    if (parent == 0) continue;
+    const Vector3d d = origin_of(data, b) - origin_of(data, parent);
+    for (Index i = 0; i < size; ++i) {
+      const Vector3d P = momenta_[b].col(i).tail<3>();
+      momenta_[parent].col(i).tail<3>() += P;
+      momenta_[parent].col(i).head<3>() += momenta_[b].col(i).head<3>() + d.cross(P);
+    }
+  }
+}
+
+void Momenta::turn_back(const RobotData& data, const Mover& mover, Columns& out) const {
+  const Columns& V = velocities_[mover.parent];
+  const Vector3d to_o = mover.o - origin_of(data, mover.parent);
+  out.resize(6, V.cols());
+  for (Index i = 0; i < V.cols(); ++i) {
+    const Vector3d omega = V.col(i).head<3>(), v = Vector3d(V.col(i).tail<3>()) + omega.cross(to_o);
+    out.col(i).head<3>() = mover.angular.cross(omega);
+    out.col(i).tail<3>() = mover.angular.cross(v) + mover.linear.cross(omega);
+  }
+}
+
+void inertia_derivatives(const RobotData& data, const Movers& movers, const MatrixXd& rates, MatrixXd& by_q) {
+  Momenta momenta;
+  momenta.update(data, movers, rates);
+  Momenta::Columns turned;
+  by_q.resize(rates.cols(), static_cast<Index>(movers.size()));
+  for (std::size_t k = 0; k < movers.size(); ++k) {
+    momenta.turn_back(data, movers[k], turned);
+    by_q.col(static_cast<Index>(k)) =
+        -2.0 * turned.cwiseProduct(momenta.momentum(movers[k].joint)).colwise().sum().transpose();
+  }
+}
+
+void ComplianceDerivatives::clear() {
+  rows_.clear();
+  size_ = 0;
+}
+
+void ComplianceDerivatives::add_point(std::size_t joint, const Vector3d& position, const Vector3d& arm) {
+  rows_.push_back({joint, position, arm, -1, size_});
+  size_ += 3;
+}
+
+void ComplianceDerivatives::add_dof(Index dof, Index rows) {
+  rows_.push_back({0, Vector3d::Zero(), Vector3d::Zero(), dof, size_});
+  size_ += rows;
+}
+
+void ComplianceDerivatives::compute(const RobotData& data, const Movers& movers, std::vector<MatrixXd>* by_q) {
+  const Robot& robot = data.robot();
+  const Index nv = robot.nv();
+  J_.setZero(nv, size_);
+  for (const Row& row : rows_) {
+    if (row.dof >= 0) {
+      J_(row.dof, row.first) = 1.0;
+      continue;
+    }
+    const Vector3d p = world_position(data, row.joint, row.position) + row.arm;
+    for (const Index k : robot.supports(row.joint))
+      J_.row(k).segment<3>(row.first) = movers[static_cast<std::size_t>(k)].at(p).transpose();
+  }
+  response_ = J_;
+  for (Index i = 0; i < size_; ++i) {
+    data.factor().solve_L(response_.col(i).data());
+    data.factor().solve_Lt(response_.col(i).data());
+  }
+  Upsilon_.noalias() = J_.transpose() * response_;
+  if (!by_q) return;
+
+  momenta_.update(data, movers, response_);
+  by_q->resize(static_cast<std::size_t>(nv));
+  for (Index k = 0; k < nv; ++k) {
+    const Mover& mover = movers[static_cast<std::size_t>(k)];
+    MatrixXd& out = (*by_q)[static_cast<std::size_t>(k)];
+    const Momenta::Columns& V = momenta_.velocity(mover.parent);
+    momenta_.turn_back(data, mover, turned_);
+    out.noalias() = turned_.transpose() * momenta_.momentum(mover.joint);
+    for (const Row& row : rows_) {
+      const std::vector<Index>& dofs = robot.supports(row.joint);
+      if (row.dof >= 0 || !std::binary_search(dofs.begin(), dofs.end(), k)) continue;
+      const Vector3d c = world_position(data, row.joint, row.position), r = mover.at(c);
+      const Vector3d from_b = c - origin_of(data, row.joint), from_p = c - origin_of(data, mover.parent);
+      const Momenta::Columns& Vb = momenta_.velocity(row.joint);
+      for (Index j = 0; j < size_; ++j) {
+        const Vector3d omega_p = V.col(j).head<3>(), omega_b = Vb.col(j).head<3>();
+        const Vector3d at_c = Vector3d(Vb.col(j).tail<3>()) + omega_b.cross(from_b);
+        const Vector3d of_parent = Vector3d(V.col(j).tail<3>()) + omega_p.cross(from_p);
+        out.col(j).segment<3>(row.first) += omega_p.cross(r) + mover.angular.cross(at_c - of_parent) +
+                                            mover.angular.cross(omega_b - omega_p).cross(row.arm);
+      }
+    }
+    const MatrixXd half = out;
+    out += half.transpose();
+  }
+}
+
+}  // namespace exposim

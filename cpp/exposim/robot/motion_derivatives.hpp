@@ -1,0 +1,121 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "exposim/robot/robot_data.hpp"
+
+namespace exposim {
+
+/// Whether motions of a robot have the derivatives below: all its joints are hinges, slides, or free.
+bool has_motion_derivatives(const Robot& robot);
+
+/// A degree of freedom: how what it carries moves at unit rate, and which bodies it joins.
+struct Mover {
+  Eigen::Vector3d linear, angular, o;  ///< velocity at o, world axes
+  std::size_t joint, parent;
+
+  Eigen::Vector3d at(const Eigen::Vector3d& p) const { return linear + angular.cross(p - o); }
+};
+using Movers = std::vector<Mover>;  // of all degrees of freedom
+/// By the last kinematics (kinematics.hpp).
+void update_movers(const RobotData& data, Movers& movers);
+
+/// Accelerations of all bodies: of the velocities and terms of the last update_terms or update_bias, with v̇.
+class BodyAccelerations {
+ public:
+  void update(const RobotData& data, const Movers& movers, const Eigen::VectorXd& dv);
+  /// Of the origin of a joint's frame, and of its angular velocity, as the world sees them.
+  const Eigen::Vector3d& linear(std::size_t joint) const { return linear_[joint]; }
+  const Eigen::Vector3d& angular(std::size_t joint) const { return angular_[joint]; }
+
+ private:
+  std::vector<Eigen::Vector3d> linear_, angular_;
+};
+
+/// Of a point of a body, c in the joint's frame, and what is at an arm from it that does not turn, p = c + arm:
+/// derivatives of its position c, its velocity ċ + ω × arm, its acceleration c̈ + ω̇ × arm, by the degrees of freedom
+/// that move it (Robot::supports), in world axes.
+struct PointTangent {
+  const std::vector<Eigen::Index>* dofs = nullptr;
+  Eigen::Matrix3Xd J_omega;        ///< of the body's rotation
+  Eigen::Matrix3Xd position_by_q;  ///< of c
+  Eigen::Matrix3Xd J;              ///< velocity by v, acceleration by v̇
+  Eigen::Matrix3Xd velocity_by_q;
+  Eigen::Matrix3Xd acceleration_by_q, acceleration_by_v;
+};
+// By the last kinematics (kinematics.hpp), which for accelerations are those of the terms.
+/// All but accelerations.
+void update_point_tangent(const RobotData& data, const Movers& movers, std::size_t joint,
+                          const Eigen::Vector3d& position, const Eigen::Vector3d& arm, PointTangent& out);
+/// Accelerations, and J.
+void update_acceleration_tangent(const RobotData& data, const Movers& movers, const BodyAccelerations& accelerations,
+                                 std::size_t joint, const Eigen::Vector3d& position, const Eigen::Vector3d& arm,
+                                 PointTangent& out);
+
+/// Adds ∂(Jᵀλ)/∂q of a force at c + arm on the body of a joint, c in the world, and a torque, that stay what they are
+/// in the world.
+void add_force_derivative(const Robot& robot, const Movers& movers, std::size_t joint, const Eigen::Vector3d& c,
+                          const Eigen::Vector3d& arm, const Eigen::Vector3d& force, const Eigen::Vector3d& torque,
+                          Eigen::MatrixXd& by_q);
+
+/// ∂/∂q and ∂/∂v of M v̇ + h.
+void inverse_dynamics_derivatives(RobotData& data, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
+                                  const Eigen::VectorXd& dv, Eigen::MatrixXd& by_q, Eigen::MatrixXd& by_v);
+
+/// Velocities of bodies at rates of the degrees of freedom, the columns of a matrix, and momenta of each body with all
+/// that it carries: angular, then linear, about the origin of its frame.
+class Momenta {
+ public:
+  using Columns = Eigen::Matrix<double, 6, Eigen::Dynamic>;
+  void update(const RobotData& data, const Movers& movers, const Eigen::MatrixXd& rates);
+  const Columns& velocity(std::size_t body) const { return velocities_[body]; }
+  const Columns& momentum(std::size_t body) const { return momenta_[body]; }
+  /// S × V of what carries a degree of freedom: by which turning it back changes the velocities of all that it carries.
+  void turn_back(const RobotData& data, const Mover& mover, Columns& out) const;
+
+ private:
+  std::vector<Columns> velocities_, momenta_;
+};
+
+/// aᵀ(∂M/∂q_k) a for rates a, the columns of a matrix: a row to each, a column to each k. By the last terms.
+void inertia_derivatives(const RobotData& data, const Movers& movers, const Eigen::MatrixXd& rates,
+                         Eigen::MatrixXd& by_q);
+
+/// Υ = J M⁻¹Jᵀ of rows that are three of a point (world axes) or one of a degree of freedom, and its derivatives.
+///
+/// With a_i = M⁻¹J_iᵀ, V_i the velocities of bodies at those rates, F_i the momenta that go with them of all that a
+/// degree of freedom k carries, S_k its motion, V_p that of what carries it,
+///
+///   ∂Υ_ij/∂q_k = (∂J_i/∂q_k) a_j + (∂J_j/∂q_k) a_i + (S_k × V_p,i)·F_j + F_i·(S_k × V_p,j)
+///
+/// since turning all that k carries is, seen from there, turning V_p back.
+class ComplianceDerivatives {
+ public:
+  void clear();
+  void add_point(std::size_t joint, const Eigen::Vector3d& position, const Eigen::Vector3d& arm);
+  /// @param rows that it takes, all but the first zero.
+  void add_dof(Eigen::Index dof, Eigen::Index rows = 1);
+  /// Of the last terms and factor.
+  /// @param by_q null: Υ and M⁻¹Jᵀ alone.
+  void compute(const RobotData& data, const Movers& movers, std::vector<Eigen::MatrixXd>* by_q);
+
+  const Eigen::MatrixXd& Upsilon() const { return Upsilon_; }
+  /// M⁻¹Jᵀ, (nv, rows)
+  const Eigen::MatrixXd& response() const { return response_; }
+
+ private:
+  struct Row {
+    std::size_t joint;
+    Eigen::Vector3d position, arm;
+    Eigen::Index dof;  // or −1
+    Eigen::Index first;
+  };
+  std::vector<Row> rows_;
+  Eigen::Index size_ = 0;
+  Eigen::MatrixXd J_, response_, Upsilon_;  // J transposed
+  Momenta momenta_;
+  Eigen::Matrix<double, 6, Eigen::Dynamic> turned_;
+};
+
+}  // namespace exposim

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "exposim/grazing.hpp"
+#include "exposim/robot/robot_data.hpp"
+#include "exposim/world.hpp"
+
+namespace exposim {
+
+/// A quantity's derivatives: its rows, by as many columns as there are directions in which a step is differentiated.
+using Tangent = RowMatrixXd;
+
+/// Which directions these are: displacements of the state (World::plus), then forces along the degrees of freedom, then
+/// parameters.
+struct Directions {
+  Directions(const World& world, std::size_t parameters)
+      : nv(world.robot().nv()),
+        stretches(2 * nv),
+        grips(stretches + 3 * static_cast<Eigen::Index>(world.contacts().size())),
+        forces(world.tangent_size()),
+        parameters(forces + nv),
+        size(this->parameters + static_cast<Eigen::Index>(parameters)) {}
+
+  Eigen::Index nv;
+  Eigen::Index stretches, grips, forces, parameters;  ///< where they begin
+  Eigen::Index size;
+
+  Eigen::Index q(Eigen::Index dof) const { return dof; }
+  Eigen::Index v(Eigen::Index dof) const { return nv + dof; }
+  Eigen::Index stretch(std::size_t contact) const { return stretches + 3 * static_cast<Eigen::Index>(contact); }
+  Eigen::Index force(Eigen::Index dof) const { return forces + dof; }
+};
+
+/// A parameter of materials: worlds that differ in nothing else, and by how much it differs in them.
+struct MaterialParameter {
+  const World* more;
+  const World* less;
+  double between;
+};
+
+/// What a step is to be differentiated by, and the derivatives of where it leads to (World::minus).
+struct StepTangent {
+  std::vector<MaterialParameter> parameters;
+  bool exact = true;  ///< if not, Υ changes against the mean force alone
+
+  Tangent next;
+  std::vector<Grazing> grazing;
+};
+
+}  // namespace exposim

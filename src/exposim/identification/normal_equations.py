@@ -1,0 +1,135 @@
+r"""Least squares in parameters that all windows share and starts that are each window's own.
+
+.. math:: \begin{bmatrix} H_{xx} & H_{xp} \\ H_{xp}^\top & H_{pp} \end{bmatrix}
+          \begin{bmatrix} \delta x \\ \delta p \end{bmatrix} = \begin{bmatrix} g_x \\ g_p \end{bmatrix}
+
+with :math:`H_{xx}` in one block to a window, which is eliminated: what is left of :math:`H_{pp}` is the information
+that the motions have of the parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from exposim._checks import Array
+
+# Of the largest entry on a diagonal, which starts have at least: of directions that nothing was measured of.
+LEAST = 1e-12
+# Holds parameters in place that nothing depends on; of an estimate of 1 % it is a hundred-thousandth.
+HOLD = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class NormalEquations:
+    """Of a linearization: ``J`` and what comes of it.
+
+    Args:
+        J: Residuals' derivatives by the start and the logarithms of parameters, (W, m, ndx + np).
+        H: JᵀJ, and one over the variances of what is known of starts, times the weight of the window,
+            (W, ndx + np, ndx + np).
+        shares: Weights of the windows, (W,).
+        known: One over the variances of what is known of starts, (ndx,).
+        estimated: Whether starts are estimated; else they are given.
+    """
+
+    J: Array
+    H: Array
+    shares: Array
+    known: Array
+    estimated: bool
+
+    @classmethod
+    def of(cls, J: Array, shares: Array, known: Array, estimated: bool) -> NormalEquations:
+        """Of derivatives, (W, T + 1, 2 nv, ndx + np)."""
+        flat = J.reshape(len(J), -1, J.shape[-1])
+        H = np.matmul(flat.transpose(0, 2, 1), flat)
+        i = np.arange(len(known))
+        H[:, i, i] += known
+        return cls(flat, H * shares[:, None, None], shares, known, estimated)
+
+    @property
+    def ndx(self) -> int:
+        """Size of a start's displacement."""
+        return len(self.known)
+
+    def gradient(self, residuals: Array, away: Array) -> Array:
+        """Jᵀr of every window, times its weight, (W, ndx + np).
+
+        Args:
+            residuals: (W, T + 1, 2 nv).
+            away: Of starts from what is known of them, (W, ndx).
+        """
+        g = np.matmul(residuals.reshape(len(self.J), 1, -1), self.J)[:, 0]
+        g[:, : self.ndx] -= self.known * away
+        return np.asarray(g * self.shares[:, None])
+
+    def solve(self, g: Array, damping: Array, least: Array, most: Array) -> tuple[Array, Array, float]:
+        """Steps of the starts and of the parameters, within bounds, and by how much they promise to lower the cost.
+
+        Args:
+            g: As :meth:`gradient` gives it.
+            damping: λ of Levenberg and Marquardt of each window, (W,).
+            least: Bounds of the step of the parameters, (np,).
+            most: Likewise.
+        """
+        n = self.ndx
+        X, S, s = self._eliminated(g, damping)
+        mean = float(np.mean(damping))
+        S = S + np.diag(mean * np.diag(S) + HOLD)
+        dp = _bounded(S, s, least, most)
+        dx = np.zeros((len(g), n))
+        if self.estimated:
+            dx = X[:, :, -1] - X[:, :, :-1] @ dp
+        step = np.concatenate([dx, np.broadcast_to(dp, (len(g), len(dp)))], axis=1)
+        promised = float(np.sum(step * g) - 0.5 * np.sum(step * np.matmul(self.H, step[:, :, None])[:, :, 0]))
+        return dx, dp, promised
+
+    def information(self) -> Array:
+        """Of the parameters' logarithms, whatever the starts are, (np, np)."""
+        zero = np.zeros(len(self.H))
+        return self._eliminated(np.zeros(self.H.shape[:2]), zero)[1]
+
+    def freedoms(self) -> float:
+        """How many numbers the starts were fitted by: less than there are, as something is known of some."""
+        if not self.estimated:
+            return 0.0
+        n = self.ndx
+        i = np.arange(n)
+        Hxx = self.H[self.shares > 0.0][:, :n, :n] / self.shares[self.shares > 0.0, None, None]
+        Hxx[:, i, i] += LEAST * Hxx[:, i, i].max(axis=1, keepdims=True)
+        return float(n * len(Hxx) - np.sum(self.known * np.linalg.inv(Hxx)[:, i, i]))
+
+    def _eliminated(self, g: Array, damping: Array) -> tuple[Array, Array, Array]:
+        """H_xx⁻¹ [H_xp g_x], and H_pp and g_p less what starts take away."""
+        n = self.ndx
+        Hpp, gp = self.H[:, n:, n:].sum(axis=0), g[:, n:].sum(axis=0)
+        if not self.estimated:
+            return np.zeros((len(g), n, Hpp.shape[0] + 1)), Hpp, gp
+        Hxx = self.H[:, :n, :n].copy()
+        i = np.arange(n)
+        diagonal = Hxx[:, i, i]
+        Hxx[:, i, i] += damping[:, None] * diagonal + LEAST * diagonal.max(axis=1, keepdims=True)
+        Hxp = self.H[:, :n, n:]
+        X = np.linalg.solve(Hxx, np.concatenate([Hxp, g[:, :n, None]], axis=2))
+        S = Hpp - np.einsum("wxp,wxq->pq", Hxp, X[:, :, :-1])
+        s = gp - np.einsum("wxp,wx->p", Hxp, X[:, :, -1])
+        return X, 0.5 * (S + S.T), s
+
+
+def _bounded(S: Array, s: Array, least: Array, most: Array) -> Array:
+    """Minimum of pᵀSp/2 − sᵀp within bounds, those that stop it one after the other."""
+    step = np.zeros(len(s))
+    free = np.ones(len(s), dtype=bool)
+    for _ in range(len(s)):
+        if not free.any():
+            break
+        rest = s[free] - S[np.ix_(free, ~free)] @ step[~free]
+        step[free] = np.linalg.lstsq(S[np.ix_(free, free)], rest, rcond=1e-14)[0]
+        beyond = free & ((step < least) | (step > most))
+        step = np.clip(step, least, most)
+        if not beyond.any():
+            break
+        free &= ~beyond
+    return step

@@ -1,0 +1,179 @@
+"""Derivatives of steps, held to finite differences of the steps themselves, and to formulas."""
+
+import numpy as np
+import pytest
+from differences import Around
+
+import exposim as xs
+
+GAINS = {"solo12": (3.0, 0.035), "go2": (60.0, 1.2), "romeo": (100.0, 2.0)}
+GROUND = xs.HalfSpace(material=xs.Material(stiffness=1e5, damping=300.0, friction=0.8))
+PARAMETERS = ("stiffness", "damping", "friction")
+
+
+def motion(name, dt, seed, drives=False, ground=GROUND, integrator=None, duration=0.6, reach=0.2, gains=None):
+    """(simulator, state, what the step from there is given), along a motion to random targets."""
+    kp, kd = gains or GAINS[name]
+    robot = xs.load_robot(name).replace(effort_limits=False)
+    if drives:
+        robot = robot.replace(drives=xs.Drive(kp=kp, kd=kd))
+    sim = xs.Simulator(robot, ground, integrator, dt=dt)
+    rng = np.random.default_rng(seed)
+    joints = len(robot.actuated_dofs)
+    rest = robot.q0[-joints:]
+    target = rest
+    for k in range(round(duration / dt)):
+        if k % round(0.1 / dt) == 0:
+            target = rest + rng.uniform(-reach, reach, joints)
+        tau = np.zeros(joints) if drives else kp * (target - sim.q[-joints:]) - kd * sim.v[-joints:]
+        given = {"target": target} if drives else {}
+        state = sim.state
+        sim.step(tau, **given)
+        yield sim, state, tau, given
+
+
+def some(steps, count, seed, wanted):
+    """Some of the steps of a motion, of those that are wanted."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for sim, state, tau, given in steps:
+        if wanted(sim) and rng.random() < 0.25:
+            found.append((sim, state, tau, given))
+            if len(found) == count:
+                return found
+    return found
+
+
+@pytest.mark.parametrize("drives", [False, True], ids=["torques", "drives"])
+@pytest.mark.parametrize(("name", "dt"), [("solo12", 2e-3), ("solo12", 1e-2), ("go2", 5e-3)])
+def test_the_closed_form_has_the_derivatives_of_its_formulas(name, dt, drives):
+    steps = some(motion(name, dt, seed=41, drives=drives, reach=0.05), 4, 1, lambda sim: not sim.info.resolved)
+    assert len(steps) >= 2
+    for sim, state, tau, given in steps:
+        d = sim.linearize(state, tau, **given)
+        assert d.method == "analytic"
+        assert not d.grazing
+        assert max(Around(sim, state, tau, **given).errors(d)) < 3e-6
+
+
+@pytest.mark.parametrize("drives", [False, True], ids=["torques", "drives"])
+@pytest.mark.parametrize(("name", "dt"), [("solo12", 2e-3), ("solo12", 5e-3), ("go2", 5e-3)])
+def test_steps_in_which_contacts_change_have_the_derivatives_of_what_was_done(name, dt, drives):
+    steps = some(motion(name, dt, seed=42, drives=drives), 8, 2, lambda sim: sim.info.resolved)
+    assert len(steps) >= 5
+    good = []
+    for sim, state, tau, given in steps:
+        d = sim.linearize(state, tau, **given)
+        assert d.method == "analytic"
+        if not d.grazing:
+            good.append(np.quantile(Around(sim, state, tau, **given).errors(d), 0.9) < 1e-5)
+    assert np.mean(good) >= 0.7  # elsewhere it is the differences that are rough: steps bend within 1e-7
+
+
+def test_soles_of_four_points_have_derivatives_too():
+    for sim, state, tau, given in some(motion("romeo", 5e-3, seed=4), 2, 3, lambda _: True):
+        d = sim.linearize(state, tau, **given)
+        assert d.method == "analytic"
+        assert np.quantile(Around(sim, state, tau, **given).errors(d), 0.9) < 1e-5
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_both_orders_are_differentiated(order):
+    for sim, state, tau, _ in some(motion("solo12", 5e-3, 5, integrator=xs.Expo(order=order)), 3, 4, lambda _: True):
+        d = sim.linearize(state, tau)
+        assert d.method == "analytic"
+        assert np.median(Around(sim, state, tau).errors(d)) < 1e-6
+
+
+def test_a_step_in_parts_has_the_derivatives_of_all_its_parts():
+    robot = xs.load_robot("solo12")
+    sim = xs.Simulator(robot, GROUND, dt=0.02)
+    v = np.zeros(robot.nv)
+    v[3:6] = 12.0, -9.0, 4.0
+    q = robot.q0.copy()
+    q[2] += 1.0
+    sim.reset(q, v)
+    state, tau = sim.state, np.full(12, 0.1)
+    sim.step(tau)
+    assert sim.info.parts > 1
+    d = sim.derivatives()
+    assert d.method == "analytic"
+    assert max(Around(sim, state, tau).errors(d)) < 3e-6
+
+
+def test_materials_are_differentiated_by():
+    for sim, state, tau, _ in some(motion("solo12", 5e-3, seed=6), 6, 5, lambda _: True):
+        d = sim.linearize(state, tau, parameters=PARAMETERS)
+        by_differences = sim.linearize(state, tau, parameters=PARAMETERS, method="differences")
+        assert d.names == PARAMETERS
+        assert (d.method, by_differences.method) == ("analytic", "differences")
+        if d.grazing or by_differences.grazing:
+            continue
+        scale = np.abs(by_differences.parameters).max(axis=0)
+        # Differences of a relative 1e-6 have six digits left.
+        assert np.all(np.abs(d.parameters - by_differences.parameters).max(axis=0) <= 2e-3 * scale + 1e-9)
+
+
+def test_masses_are_differentiated_by():
+    sim = xs.Simulator(xs.load_robot("solo12"), GROUND, dt=5e-3)
+    state = sim.state
+    d = sim.linearize(state, parameters=["mass:base_link", "stiffness"])
+    heavier, lighter = (sim.copy() for _ in range(2))
+    mass = sim.robot.masses["base_link"]
+    ends = []
+    for other, by in ((heavier, 1e-4), (lighter, -1e-4)):
+        other.set(mass={"base_link": mass + by})
+        other.state = state
+        other.step()
+        ends.append(other.state)
+    expected = sim.difference(ends[1], ends[0]) / 2e-4
+    assert np.abs(d.parameters[:, 0] - expected).max() < 1e-4 * np.abs(expected).max()
+
+
+def test_the_cheaper_form_is_close():
+    off = []
+    for sim, state, tau, _ in some(motion("solo12", 5e-3, 7, reach=0.05), 5, 6, lambda sim: not sim.info.resolved):
+        exact, mean = sim.linearize(state, tau), sim.linearize(state, tau, exact=False)
+        off.append(np.abs(exact.x - mean.x).max() / np.abs(exact.x).max())
+    assert 0.0 < max(off) < 5e-3
+
+
+def ball(dt):
+    body = xs.rigid_body("ball", xs.Sphere(radius=0.05), 0.5)
+    return xs.Simulator(body, xs.HalfSpace(material=xs.Material(stiffness=1e5, damping=20.0, friction=0.5)), dt=dt)
+
+
+def bounce(sim, height, duration):
+    """Height after a bounce, and its derivative by the height at the start."""
+    q = sim.robot.q0.copy()
+    q[2] = height
+    sim.reset(q)
+    dx = np.zeros(sim.difference(sim.state, sim.state).size)
+    dx[2] = 1.0
+    while sim.t < duration - 1e-9:
+        sim.step()
+        dx = sim.derivatives().x @ dx
+    return sim.q[2], dx[2]
+
+
+def test_the_height_of_a_bounce_has_a_derivative_that_is_right_and_continuous():
+    sim = ball(5e-3)
+    heights = np.linspace(0.30, 0.32, 9)
+    found = np.array([bounce(sim, height, 0.4) for height in heights])
+    step = 1e-6
+    for height, (_, slope) in zip(heights, found, strict=True):
+        expected = (bounce(sim, height + step, 0.4)[0] - bounce(sim, height - step, 0.4)[0]) / (2.0 * step)
+        assert slope == pytest.approx(expected, rel=1e-3, abs=1e-3)
+    fine = ball(5e-4)  # where landings fall within a step matters less and less
+    slopes = np.array([bounce(fine, height, 0.4)[1] for height in heights])
+    assert np.abs(np.diff(slopes)).max() < 0.05 * np.abs(slopes).max()
+
+
+def test_terrain_and_other_schemes_are_differentiated_by_differences():
+    rough = xs.terrain.rough(4.0, 0.02, seed=1)
+    cases = [(rough, None), (GROUND, xs.RungeKutta4()), (GROUND, xs.ImplicitEuler())]
+    for ground, integrator in cases:
+        sim = xs.Simulator(xs.load_robot("solo12"), ground, integrator, dt=1e-3)
+        d = sim.linearize(sim.state, np.full(12, 0.05))
+        assert d.method == "differences"
+        assert np.isfinite(d.x).all()
