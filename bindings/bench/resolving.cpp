@@ -161,7 +161,7 @@ Arrays resolve_robot(SharedSimulator& self, const VectorXd& q, const VectorXd& v
       of_drives.middleRows<4>(4 * d) << tangents.drive_lam_bar(k), tangents.drive_lam_bar2(k), tangents.drive_moved(k),
           tangents.drive_velocity(k);
     } else {
-      const FollowedDrives::Track& track = drives.all()[k];
+      const FollowedDrives::Track track = drives.track(k);
       of_drives.middleRows<4>(4 * d) << track.lam_bar / dt, track.lam_bar2 * (2.0 / (dt * dt)), track.x, track.v;
     }
   }

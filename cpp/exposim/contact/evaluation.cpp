@@ -24,21 +24,23 @@ void update_motions(const World& world, RobotData& data, Instant& instant) {
   instant.turn_rate = fastest_turn(data);
   instant.motions.resize(world.strands());
   state.memory.resize(world.strands());
-  for (std::size_t i = 0; i < world.contacts().size(); ++i) {
+  const std::size_t contacts = world.contacts().size(), first_limit = world.first_limit(), strands = world.strands();
+  for (std::size_t i = 0; i < contacts; ++i) {
     instant.motions[i] = contact_motion(world, data, world.point_of(i, state.memory[i]), state.memory[i].surface);
   }
-  for (std::size_t i = world.contacts().size(); i < world.first_limit(); ++i) {
+  for (std::size_t i = contacts; i < first_limit; ++i) {
     update_bond(world, data, state, i, instant.motions[i], state.memory[i]);
   }
-  for (std::size_t i = world.first_limit(); i < world.strands(); ++i) {
+  for (std::size_t i = first_limit; i < strands; ++i) {
     update_limit(world, state, i, instant.motions[i], state.memory[i]);
   }
 }
 
 void update_forces(const World& world, Instant& instant) {
   instant.active.clear();
-  instant.lam.resize(3 * static_cast<Eigen::Index>(world.strands()));
-  for (std::size_t i = 0; i < world.strands(); ++i) {
+  const std::size_t strands = world.strands();
+  instant.lam.resize(3 * static_cast<Eigen::Index>(strands));
+  for (std::size_t i = 0; i < strands; ++i) {
     const Memory& memory = instant.state.memory[i];
     if (memory.active()) {
       instant.active.push_back(i);

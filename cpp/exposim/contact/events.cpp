@@ -50,11 +50,16 @@ void tell_events(const World& world, const Instant& before, double dt, Step& ste
   step.events.clear();
   Instant& after = step.next;
   after.holds = before.holds;
-  for (std::size_t i = 0; i < world.strands(); ++i) {
+  const std::size_t strands = world.strands(), contacts = world.contacts().size(), first_limit = world.first_limit();
+  for (std::size_t i = 0; i < strands; ++i) {
     const Memory &was = before.state.memory[i], &is = after.state.memory[i];
-    if (step.changes.empty() && was.mode == is.mode && is_same_touch(was, is)) continue;
-    const bool limit = i >= world.first_limit();
-    if (!limit && i >= world.contacts().size()) continue;  // a bond is what it is
+    const auto is_its = [i](const ModeChange& change) { return change.strand == i; };
+    if (was.mode == is.mode && is_same_touch(was, is) &&
+        std::none_of(step.changes.begin(), step.changes.end(), is_its)) {
+      continue;
+    }
+    const bool limit = i >= first_limit;
+    if (!limit && i >= contacts) continue;  // a bond is what it is
     Teller teller(i, limit, before.holds[i], step.events);
     bool changed = false, lifted = !was.active();
     for (const ModeChange& change : step.changes) {

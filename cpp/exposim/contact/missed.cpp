@@ -45,7 +45,7 @@ double turn_of_normals(const World& world, const RobotData& data, const StrandLi
 
 bool missed_landing(const World& world, const StrandList& strands, const Instant& before, const Instant& after,
                     double dt) {
-  for (std::size_t i = world.first_limit(); i < world.strands(); ++i) {
+  for (std::size_t i = world.first_limit(), end = world.strands(); i < end; ++i) {
     if (before.state.memory[i].active() || !after.state.memory[i].active()) continue;
     const bool along = std::any_of(strands.all().begin(), strands.all().end(),
                                    [&](const Strand& strand) { return strand.index == i; });

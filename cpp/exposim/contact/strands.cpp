@@ -50,7 +50,7 @@ void StrandList::gather(const World& world, RobotData& data, const Instant& inst
     return lowest_gap(motion.phi, motion.n.dot(motion.dp), -max_acceleration, dt) <= 0.0;
   };
   const State& state = instant.state;
-  for (std::size_t i = world.first_limit(); i < world.strands(); ++i) {
+  for (std::size_t i = world.first_limit(), end = world.strands(); i < end; ++i) {
     if (!state.memory[i].active() && may_close(instant.motions[i])) add(world, instant, i);
   }
   if (!world.edges().empty()) {

@@ -33,7 +33,7 @@ void Agreement::aim_at_averages(const StiffSystem& system, const StrandList& str
                                 double dt) {
   targets_.resize(strands.all().size());
   if (targets_.empty()) return;
-  moved_.noalias() = system.Upsilon_block() * update.wrenches();
+  moved_ = system.Upsilon_block().lazyProduct(update.wrenches());  // two columns: nothing to pack
   for (std::size_t k = 0; k < targets_.size(); ++k) {
     const StiffSystem::Row& row = system.rows()[k];
     const Strand& strand = strands.all()[k];

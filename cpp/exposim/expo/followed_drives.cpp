@@ -20,79 +20,199 @@ namespace {
 /// explicit half loses z³/6 of y' = λy.
 constexpr double kErrorOfBend = 0.236;
 
+EXPOSIM_INLINE Four force_at(const DriveLanes& drives, Index i, const Four& x, const Four& v) {
+  return four(drives.constant, i) - four(drives.K, i) * x - four(drives.D, i) * v;
+}
+
+/// @param a accelerations by the forces of the strands; beside them there are those without and by the drives.
+EXPOSIM_FOR_EACH_MACHINE
+void end_first_stage(const DriveLanes& drives, double g, const double* a, const double* free, const double* pushed) {
+  for (Index i = 0; i < fours(drives.count); ++i) {
+    const Four a1 = four(a, i) + (four(free, i) + four(pushed, i));
+    const Four v1 = four(drives.v, i) + g * a1;
+    const Four force1 = force_at(drives, i, four(drives.x, i) + g * v1, v1);
+    four(drives.a1, i) = a1;
+    four(drives.force1, i) = force1;
+    four(drives.force2, i) = four(drives.force, i) + kBehind * (force1 - four(drives.force, i));
+  }
+}
+
+EXPOSIM_FOR_EACH_MACHINE
+void end_second_stage(const DriveLanes& drives, double h, double g, const double* a, const double* free,
+                      const double* pushed) {
+  for (Index i = 0; i < fours(drives.count); ++i) {
+    const Four a2 = four(a, i) + (four(free, i) + four(pushed, i)), v = four(drives.v, i), a1 = four(drives.a1, i);
+    four(drives.a2, i) = a2;
+    four(drives.v_end, i) = v + (h - g) * a1 + g * a2;
+    four(drives.way, i) = h * v + 2.0 * g * (h - g) * a1 + g * g * a2;
+  }
+}
+
+/// By how much the forces are off.
+EXPOSIM_FOR_EACH_MACHINE
+void bend(const DriveLanes& drives, double gamma, double* off) {
+  for (Index i = 0; i < fours(drives.count); ++i) {
+    const Four force1 = four(drives.force1, i);
+    const Four end = force_at(drives, i, four(drives.x, i) + four(drives.way, i), four(drives.v_end, i));
+    four(off, i) = kErrorOfBend * ((end - force1) / (1.0 - gamma) - (force1 - four(drives.force, i)) / gamma);
+  }
+}
+
+EXPOSIM_FOR_EACH_MACHINE
+void move_on(const DriveLanes& drives, double h, double gamma) {
+  for (Index i = 0; i < fours(drives.count); ++i) {
+    const Four force = four(drives.force, i), force2 = four(drives.force2, i);
+    Four &once = four(drives.lam_bar, i), &twice = four(drives.lam_bar2, i);
+    twice += h * (once + h * (2.0 * gamma * (1.0 - gamma) * force + gamma * gamma * force2));
+    once += h * ((1.0 - gamma) * force + gamma * force2);
+    const Four x = four(drives.x, i) + four(drives.way, i), v = four(drives.v_end, i);
+    four(drives.x, i) = x;
+    four(drives.v, i) = v;
+    four(drives.force, i) = force_at(drives, i, x, v);
+  }
+}
+
+struct Squares {
+  double damping, spring;
+};
+
+/// Squares of norms of √D Υ √D and √K Υ √K.
+EXPOSIM_FOR_EACH_MACHINE
+Squares squares_of(const DriveLanes& drives, Index stride, const double* Upsilon) {
+  Four damping = {0.0, 0.0, 0.0, 0.0}, spring = damping;
+  for (Index j = 0; j < drives.count; ++j, Upsilon += stride) {
+    for (Index i = 0; i < fours(drives.count); ++i) {
+      const Four square = four(Upsilon, i) * four(Upsilon, i);
+      damping += square * (drives.D[j] * four(drives.D, i));
+      spring += square * (drives.K[j] * four(drives.K, i));
+    }
+  }
+  return {damping[0] + damping[1] + damping[2] + damping[3], spring[0] + spring[1] + spring[2] + spring[3]};
+}
+
 }  // namespace
 
 void FollowedDrives::begin(const RobotData& data) {
   data_ = &data;
-  tracks_.clear();
+  drives_.clear();
+  place_.clear();
+  next_ = 0;
 }
 
 std::size_t FollowedDrives::add(const Drive& drive) {
-  Track& track = tracks_.emplace_back();
-  track.drive = drive;
-  track.x = track.lam_bar = track.lam_bar2 = 0.0;
-  track.v = drive.v;
-  track.force = drive.at(0.0, drive.v);
-  return tracks_.size() - 1;
+  drives_.push_back(drive);
+  place_.push_back(0);
+  return drives_.size() - 1;
 }
 
 bool FollowedDrives::enter(const StiffSystem& system, std::size_t group, const std::vector<std::size_t>& blocks) {
   group_.clear();
-  for (Track& track : tracks_) {
-    if (system.group_moved_by(track.drive.dof) == group) group_.push_back(&track);
+  for (std::size_t k = 0; k < drives_.size(); ++k) {
+    if (system.group_moved_by(drives_[k].dof) == group) group_.push_back(k);
   }
   if (group_.empty()) return false;
+  line_up();
   load(system, blocks);
   bound_micro_steps();
   push_from_start();
   return true;
 }
 
+void FollowedDrives::line_up() {
+  const std::size_t first = next_, count = group_.size();
+  next_ += static_cast<std::size_t>(padded(static_cast<Index>(count)));
+  const auto start = [&](std::vector<double>& quantity) {
+    quantity.resize(std::max(quantity.size(), next_));
+    std::fill_n(quantity.begin() + static_cast<Index>(first), next_ - first, 0.0);
+    return quantity.data() + first;
+  };
+  double *const constant = start(constant_), *const K = start(K_), *const D = start(D_);
+  lanes_ = {static_cast<Index>(count),
+            constant,
+            K,
+            D,
+            start(x_),
+            start(v_),
+            start(force_),
+            start(force1_),
+            start(force2_),
+            start(a1_),
+            start(a2_),
+            start(way_),
+            start(v_end_),
+            start(lam_bar_),
+            start(lam_bar2_)};
+  for (std::size_t d = 0; d < count; ++d) {
+    const Drive& drive = drives_[group_[d]];
+    place_[group_[d]] = first + d;
+    constant[d] = drive.force;
+    K[d] = drive.K;
+    D[d] = drive.D;
+    lanes_.v[d] = drive.v;
+    lanes_.force[d] = drive.at(0.0, drive.v);
+  }
+}
+
 void FollowedDrives::load(const StiffSystem& system, const std::vector<std::size_t>& blocks) {
   blocks_ = 0;
   for (const std::size_t b : blocks) blocks_ += system.blocks()[b].size;
   const auto drives = static_cast<Index>(group_.size());
-  size_ = blocks_ + drives;
+  begin_ = padded(blocks_);
+  size_ = begin_ + drives;
   stride_ = padded(size_);
   const Index row = padded(drives);
-  Upsilon_.assign(static_cast<std::size_t>(stride_ * (size_ + 1)), 0.0);
-  for (std::vector<double>* const each : {&column_, &free_, &at_start_, &in_stage_})
-    each->assign(static_cast<std::size_t>(stride_), 0.0);
-  for (std::vector<double>* const each : {&forces_, &replies_}) each->assign(static_cast<std::size_t>(row), 0.0);
+  Upsilon_.assign(static_cast<std::size_t>(stride_ * size_), 0.0);
+  free_.assign(static_cast<std::size_t>(stride_), 0.0);
+  for (std::vector<double>* const each : {&at_start_, &in_stage_}) each->resize(static_cast<std::size_t>(stride_));
+  for (std::vector<double>* const each : {&forces_, &replies_}) each->resize(static_cast<std::size_t>(row));
 
   Y_.assign(static_cast<std::size_t>(row * system.w().size()), 0.0);
-  const auto row_of = [&](Index dof) { return Y_.data() + dof * row; };
-  const auto at = [&](Index i, Index j) -> double& { return Upsilon_[static_cast<std::size_t>(j * stride_ + i)]; };
+  const auto column = [&](Index j) { return Upsilon_.data() + j * stride_; };
   for (Index d = 0; d < drives; ++d) {
-    double& free = free_[static_cast<std::size_t>(blocks_ + d)];
-    data_->factor().for_each_in_inverse_L(group_[static_cast<std::size_t>(d)]->drive.dof, [&](Index dof, double entry) {
-      row_of(dof)[d] = entry;
-      free += entry * system.w()(dof);
-    });
+    double free = 0.0;
+    data_->factor().for_each_in_inverse_L(drives_[group_[static_cast<std::size_t>(d)]].dof,
+                                          [&](Index dof, double entry) {
+                                            Y_[static_cast<std::size_t>(dof * row + d)] = entry;
+                                            free += entry * system.w()(dof);
+                                          });
+    free_[static_cast<std::size_t>(begin_ + d)] = free;
   }
+  dofs_.resize(static_cast<std::size_t>(system.w().size()));
+  entries_.resize(dofs_.size());
   for (Index d = 0; d < drives; ++d) {
-    double* const column = &at(blocks_, blocks_ + d);
-    data_->factor().for_each_above(group_[static_cast<std::size_t>(d)]->drive.dof,
-                                   [&](Index dof) { add_column(drives, row_of(dof)[d], row_of(dof), column); });
+    Index* dof_at = dofs_.data();
+    double* entry_at = entries_.data();
+    data_->factor().for_each_in_inverse_L(drives_[group_[static_cast<std::size_t>(d)]].dof,
+                                          [&](Index dof, double entry) {
+                                            *dof_at++ = dof;
+                                            *entry_at++ = entry;
+                                          });
+    combine_rows(drives, 1, dof_at - dofs_.data(), dofs_.data(), entries_.data(), row, Y_.data(), stride_,
+                 column(begin_ + d) + begin_);
   }
   Index first = 0;
   for (const std::size_t b : blocks) {
     const Block& block = system.blocks()[b];
+    Index* dof_at = dofs_.data();
+    const double* rows = nullptr;
     system.for_each_row_of_Y(b, [&](Index dof, const double* entries) {
-      for (Index i = 0; i < block.size; ++i) add_column(drives, entries[i], row_of(dof), &at(blocks_, first + i));
+      if (!rows) rows = entries;
+      *dof_at++ = dof;
     });
+    combine_rows(drives, block.size, dof_at - dofs_.data(), dofs_.data(), rows, row, Y_.data(), stride_,
+                 column(first) + begin_);
     Index other = 0;
     for (const std::size_t c : blocks) {
       const Block& with = system.blocks()[c];
       for (Index j = 0; j < with.size; ++j) {
-        for (Index i = 0; i < block.size; ++i) {
-          at(first + i, other + j) = system.Upsilon_block()(block.first + i, with.first + j);
-        }
+        const double* const from = &system.Upsilon_block()(block.first, with.first + j);
+        for (Index i = 0; i < block.size; ++i) column(other + j)[first + i] = from[i];
       }
       other += with.size;
     }
     for (Index i = 0; i < block.size; ++i) {
-      for (Index d = 0; d < drives; ++d) at(first + i, blocks_ + d) = at(blocks_ + d, first + i);
+      const double* const from = column(first + i) + begin_;
+      for (Index d = 0; d < drives; ++d) column(begin_ + d)[first + i] = from[d];
     }
     first += block.size;
   }
@@ -101,108 +221,85 @@ void FollowedDrives::load(const StiffSystem& system, const std::vector<std::size
 
 void FollowedDrives::take_out_of_inertia() {
   const auto drives = static_cast<Index>(group_.size());
-  const auto column_of = [&](Index d) { return Upsilon_.data() + (blocks_ + d) * stride_; };
+  const double* const columns = Upsilon_.data() + begin_ * stride_;
+  by_.resize(group_.size());
+  taken_.resize(static_cast<std::size_t>(drives * stride_));
+  for (std::size_t d = 0; d < group_.size(); ++d) forces_[d] = -drives_[group_[d]].fitted;
+  add_columns(size_, drives, stride_, columns, forces_.data(), free_.data());
   for (Index d = 0; d < drives; ++d) {
-    add_column(size_, -group_[static_cast<std::size_t>(d)]->drive.fitted, column_of(d), free_.data());
+    // As it is when those before have been taken out.
+    double* const own = taken_.data() + d * stride_;
+    const Index place = begin_ + d;
+    std::copy_n(columns + d * stride_, stride_, own);
+    for (Index e = 0; e < d; ++e) {
+      const auto before = static_cast<std::size_t>(e);
+      forces_[before] = by_[before] * taken_[static_cast<std::size_t>(e * stride_ + place)];
+    }
+    add_columns(size_, d, stride_, taken_.data(), forces_.data(), own);
+    const double by = 1.0 / (1.0 / drives_[group_[static_cast<std::size_t>(d)]].X - own[place]);
+    const double factor = by * free_[static_cast<std::size_t>(place)];
+    add_columns(size_, 1, stride_, own, &factor, free_.data());
+    by_[static_cast<std::size_t>(d)] = by;
   }
-  for (Index d = 0; d < drives; ++d) {
-    const auto place = static_cast<std::size_t>(blocks_ + d);
-    std::copy_n(column_of(d), size_, column_.begin());
-    const double by = 1.0 / (1.0 / group_[static_cast<std::size_t>(d)]->drive.X - column_[place]);
-    add_column(size_, by * free_[place], column_.data(), free_.data());
-    add_square(size_, stride_, by, column_.data(), Upsilon_.data());
-  }
+  add_squares(size_, drives, stride_, taken_.data(), by_.data(), Upsilon_.data());
   change_ = Eigen::Map<const VectorXd>(free_.data(), blocks_);
   pushed_.resize(blocks_);
 }
 
 void FollowedDrives::bound_micro_steps() {
-  double by_damping = 0.0, by_spring = 0.0;  // squares of norms of √D Υ √D and √K Υ √K
-  for (std::size_t i = 0; i < group_.size(); ++i) {
-    const double* const column = Upsilon_.data() + (blocks_ + static_cast<Index>(i)) * stride_ + blocks_;
-    for (std::size_t j = 0; j < group_.size(); ++j) {
-      const double square = column[j] * column[j];
-      by_damping += square * group_[i]->drive.D * group_[j]->drive.D;
-      by_spring += square * group_[i]->drive.K * group_[j]->drive.K;
-    }
-  }
-  longest_ = thresholds::kDriveStage / (std::sqrt(by_damping) + std::sqrt(std::sqrt(by_spring)));
+  const auto [damping, spring] = squares_of(lanes_, stride_, Upsilon_.data() + begin_ * stride_ + begin_);
+  longest_ = thresholds::kDriveStage / (std::sqrt(damping) + std::sqrt(std::sqrt(spring)));
 }
 
-template <typename Force>
-void FollowedDrives::push(Index rows, Force&& force, std::vector<double>& accelerations) {
-  const auto drives = static_cast<Index>(group_.size());
-  for (std::size_t d = 0; d < group_.size(); ++d) forces_[d] = force(*group_[d]);
-  multiply_columns(rows, drives, stride_, Upsilon_.data() + blocks_ * stride_, forces_.data(), accelerations.data());
+void FollowedDrives::push(Index rows, const double* forces, std::vector<double>& accelerations) const {
+  multiply_columns(rows, lanes_.count, stride_, Upsilon_.data() + begin_ * stride_, forces, accelerations.data());
 }
 
-void FollowedDrives::reply_to(const VectorXd& wrench, const std::vector<double>& pushed) {
-  const auto drives = static_cast<Index>(group_.size());
-  multiply_columns(drives, blocks_, stride_, Upsilon_.data() + blocks_, wrench.data(), replies_.data());
-  for (std::size_t d = 0; d < group_.size(); ++d) {
-    const std::size_t place = static_cast<std::size_t>(blocks_) + d;
-    replies_[d] += free_[place] + pushed[place];
-  }
+void FollowedDrives::reply_to(const VectorXd& wrench) {
+  multiply_columns(lanes_.count, blocks_, stride_, Upsilon_.data() + begin_, wrench.data(), replies_.data());
 }
 
-void FollowedDrives::push_from_start() {
-  push(size_, [](const Track& track) { return track.force; }, at_start_);
-}
+void FollowedDrives::push_from_start() { push(size_, lanes_.force, at_start_); }
 
 void FollowedDrives::begin_stages() { std::copy_n(at_start_.begin(), blocks_, pushed_.data()); }
 
 void FollowedDrives::end_first_stage(const VectorXd& wrench, double h) {
-  const double g = kGamma * h;
-  reply_to(wrench, at_start_);
-  for (std::size_t d = 0; d < group_.size(); ++d) {
-    Track& track = *group_[d];
-    track.a1 = replies_[d];
-    const double v1 = track.v + g * track.a1;
-    track.force1 = track.drive.at(track.x + g * v1, v1);
-    track.force2 = track.force + kBehind * (track.force1 - track.force);
-  }
-  push(size_, [](const Track& track) { return track.force2; }, in_stage_);
+  reply_to(wrench);
+  exposim::end_first_stage(lanes_, kGamma * h, replies_.data(), free_.data() + begin_, at_start_.data() + begin_);
+  push(size_, lanes_.force2, in_stage_);
   std::copy_n(in_stage_.begin(), blocks_, pushed_.data());
 }
 
 void FollowedDrives::end_second_stage(const VectorXd& wrench, double h) {
-  const double g = kGamma * h;
-  reply_to(wrench, in_stage_);
-  for (std::size_t d = 0; d < group_.size(); ++d) {
-    Track& track = *group_[d];
-    track.a2 = replies_[d];
-    track.v_end = track.v + (h - g) * track.a1 + g * track.a2;
-    track.way = h * track.v + 2.0 * g * (h - g) * track.a1 + g * g * track.a2;
-  }
+  reply_to(wrench);
+  exposim::end_second_stage(lanes_, h, kGamma * h, replies_.data(), free_.data() + begin_, in_stage_.data() + begin_);
 }
 
 void FollowedDrives::push_by_error() {
-  const auto off = [](const Track& track) {
-    const double end = track.drive.at(track.x + track.way, track.v_end);
-    return kErrorOfBend * ((end - track.force1) / (1.0 - kGamma) - (track.force1 - track.force) / kGamma);
-  };
-  push(blocks_, off, in_stage_);
+  bend(lanes_, kGamma, forces_.data());
+  push(blocks_, forces_.data(), in_stage_);
   std::copy_n(in_stage_.begin(), blocks_, pushed_.data());
 }
 
 void FollowedDrives::accept(double h) {
-  for (Track* const each : group_) {
-    Track& track = *each;
-    add_to_integrals(h, track.force, track.force2, track.lam_bar, track.lam_bar2);
-    track.x += track.way;
-    track.v = track.v_end;
-    track.force = track.drive.at(track.x, track.v);
-  }
+  move_on(lanes_, h, kGamma);
   push_from_start();
 }
 
+FollowedDrives::Track FollowedDrives::track(std::size_t k) const {
+  const std::size_t p = place_[k];
+  return {drives_[k], x_[p],  v_[p],   force_[p], force1_[p],  force2_[p],
+          a1_[p],     a2_[p], way_[p], v_end_[p], lam_bar_[p], lam_bar2_[p]};
+}
+
 void FollowedDrives::add_forces(double dt, Eigen::MatrixX2d& along_dofs) const {
-  for (const Track& track : tracks_) {
-    const Drive& drive = track.drive;
+  for (std::size_t k = 0; k < drives_.size(); ++k) {
+    const Drive& drive = drives_[k];
+    const std::size_t place = place_[k];
     // The inertia that moves the robot is that with X, which takes X times the acceleration.
-    const double a = (track.v - drive.v) / dt, a2 = 2.0 * (track.x - dt * drive.v) / (dt * dt);
-    along_dofs(drive.dof, 0) += track.lam_bar / dt + drive.X * a - drive.fitted;
-    along_dofs(drive.dof, 1) += track.lam_bar2 * (2.0 / (dt * dt)) + drive.X * a2 - drive.fitted;
+    const double a = (v_[place] - drive.v) / dt, a2 = 2.0 * (x_[place] - dt * drive.v) / (dt * dt);
+    along_dofs(drive.dof, 0) += lam_bar_[place] / dt + drive.X * a - drive.fitted;
+    along_dofs(drive.dof, 1) += lam_bar2_[place] * (2.0 / (dt * dt)) + drive.X * a2 - drive.fitted;
   }
 }
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "exposim/expo/joint_terms.hpp"
-#include "exposim/kernels/oscillator.hpp"
 #include "exposim/robot/mass_matrix.hpp"
 #include "exposim/thresholds.hpp"
 
@@ -31,7 +31,8 @@ void JointTerms::fit(RobotData& data) {
   if (!slow) exposim::factor(data);
   added_.setZero(force_.size());
   shortfalls_.assign(tracks_.size(), 0.0);
-  double all = 0.0;
+  std::array<std::size_t, 4> which;
+  std::size_t count = 0;
   for (std::size_t k = 0; k < tracks_.size(); ++k) {
     Track& track = tracks_[k];
     track.I = std::numeric_limits<double>::infinity();
@@ -46,10 +47,14 @@ void JointTerms::fit(RobotData& data) {
       continue;
     }
     if (track.K == 0.0 && track.D == 0.0) continue;
-    const double I = track.I = slow ? own_inertia(data, track.dof) : felt_inertia(data, track.dof);
-    shortfalls_[k] = fit(track, I);
-    all += shortfalls_[k];
+    track.I = slow ? own_inertia(data, track.dof) : felt_inertia(data, track.dof);
+    which[count++] = k;
+    if (count < which.size()) continue;
+    fit(which, count);
+    count = 0;
   }
+  fit(which, count);
+  double all = std::accumulate(shortfalls_.begin(), shortfalls_.end(), 0.0);
   // M − diag(Iᵢ δᵢ) has no negative eigenvalue while Σδᵢ ≤ 1, because (M⁻¹)ᵢᵢ = 1/Iᵢ: the trace bounds the largest.
   if (slow) all *= thresholds::kMostOfFelt;
   const double kept = all > 1.0 ? 1.0 / all : 1.0;
@@ -76,6 +81,18 @@ void JointTerms::fit(RobotData& data) {
   factor(data, added_);
 }
 
+void JointTerms::fit(const std::array<std::size_t, 4>& which, std::size_t count) {
+  if (count == 0) return;
+  std::array<double, 4> omega{}, rate{};
+  for (std::size_t i = 0; i < count; ++i) {
+    const Track& track = tracks_[which[i]];
+    omega[i] = track.K / track.I;
+    rate[i] = track.D / track.I;
+  }
+  const std::array<OscillatorResponse, 4> responses = oscillator_responses(omega, rate, h_);
+  for (std::size_t i = 0; i < count; ++i) shortfalls_[which[i]] = fit(tracks_[which[i]], responses[i]);
+}
+
 bool JointTerms::fits(Fits& out) const {
   // Scalar functions of one number each, smooth but where rules meet: their differences are exact to ten digits.
   constexpr double kStep = 1e-5;
@@ -96,8 +113,12 @@ bool JointTerms::fits(Fits& out) const {
     if (track.strand != Strand::kNone || (track.K == 0.0 && track.D == 0.0)) continue;
     out.I(k) = track.I;
     Track more = track, less = track;
+    more.I *= 1.0 + kStep;
+    less.I *= 1.0 - kStep;
+    const auto responses =
+        oscillator_responses({track.K / more.I, track.K / less.I}, {track.D / more.I, track.D / less.I}, h_);
     const double by = 2.0 * kStep * track.I;
-    const double up = fit(more, (1.0 + kStep) * track.I), down = fit(less, (1.0 - kStep) * track.I);
+    const double up = fit(more, responses[0]), down = fit(less, responses[1]);
     shortfall(k) = (up - down) / by;
     all += 0.5 * (up + down);
     out.X(k, k) = (more.X - less.X) / by;
@@ -125,9 +146,8 @@ bool JointTerms::fits(Fits& out) const {
   return true;
 }
 
-double JointTerms::fit(Track& track, double I) const {
-  const double K = track.K, D = track.D;
-  const OscillatorResponse y = oscillator_response(K / I, D / I, h_);
+double JointTerms::fit(Track& track, const OscillatorResponse& y) const {
+  const double K = track.K, D = track.D, I = track.I;
   // Far beyond what a step resolves: settles at once, however large K and D.
   const double stiff_X = h_ * (D + h_ * K), stiff_Theta = 1.5 * h_;
   const double rate = D / I, frequency = std::sqrt(std::max(0.0, K / I - 0.25 * rate * rate));

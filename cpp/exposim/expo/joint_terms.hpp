@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
 #include <vector>
 
 #include "exposim/contact/strands.hpp"
@@ -8,6 +9,7 @@
 #include "exposim/expo/resolver.hpp"
 #include "exposim/expo/system.hpp"
 #include "exposim/joints/dof_forces.hpp"
+#include "exposim/kernels/oscillator.hpp"
 #include "exposim/robot/input.hpp"
 #include "exposim/robot/robot_data.hpp"
 #include "exposim/stiff/laws/followed_servo.hpp"
@@ -125,9 +127,11 @@ class JointTerms {
   static Bound bound_at(const Track& track, double v);
   Linear servo(const Track& track) const;
   void linearise(Track& track) const;
-  /// X and Θ of a track with a spring or damper, whose inertia is I. @return by how much the inertia falls short of
-  /// what is certainly stable, relative to I.
-  double fit(Track& track, double I) const;
+  /// X and Θ of up to four tracks with springs or dampers, whose inertia is known; notes shortfalls.
+  void fit(const std::array<std::size_t, 4>& which, std::size_t count);
+  /// The same for one that responds so. @return by how much the inertia falls short of what is certainly stable,
+  /// relative to I.
+  double fit(Track& track, const OscillatorResponse& y) const;
   /// Takes a motor to be at a bound that is asked for more at the start.
   void guess_pull(Track& track) const;
   bool settle_motor(Track& track, double v_next, bool may_release) const;

@@ -76,10 +76,6 @@ class Resolver {
   void attempt(double h);
   void take_first_stage(double h);
   void take_second_stage(double h);
-  /// Acceleration of a strand by drives that are followed, in the present stage.
-  Eigen::Vector3d pushed_by_drives(const Track& track) const {
-    return blocks_.motion_of(*track.row, drives_->pushed());
-  }
   void attach_springs(double h);
   /// Margins of a strand at both ends of the micro-step just tried; notes how large they are.
   struct Ends {

@@ -6,13 +6,57 @@
 #include "exposim/expo/micro_step.hpp"
 #include "exposim/expo/resolver.hpp"
 #include "exposim/expo/resolver_tangent.hpp"
+#include "exposim/kernels/fours.hpp"
+#include "exposim/robot/vector3.hpp"
 #include "exposim/thresholds.hpp"
 
 namespace exposim {
 
+using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
 namespace {
+
+// Threes of numbers as plain ones, in loops that are compiled for machines with fused multiplication too.
+EXPOSIM_INLINE Vec3 read(const double* u) { return {u[0], u[1], u[2]}; }
+EXPOSIM_INLINE Vec3 read(const Vector3d& u) { return read(u.data()); }
+EXPOSIM_INLINE void write(const Vec3& u, Vector3d& to) {
+  double* const x = to.data();
+  x[0] = u.x;
+  x[1] = u.y;
+  x[2] = u.z;
+}
+EXPOSIM_INLINE Vec3 times(const Matrix3d& A, const Vec3& u) {
+  const double* const a = A.data();
+  return {a[0] * u.x + a[3] * u.y + a[6] * u.z, a[1] * u.x + a[4] * u.y + a[7] * u.z,
+          a[2] * u.x + a[5] * u.y + a[8] * u.z};
+}
+
+/// StiffSystem::motion_of for a block whose coordinates begin at x.
+EXPOSIM_INLINE Vec3 motion_of(const StiffSystem::Row& row, Eigen::Index size, const double* x) {
+  if (size == 3) return read(x);
+  if (size == 1) return {x[0], 0.0, 0.0};
+  if (row.rows == Rows::kAngular) return read(x + 3);
+  return read(x) + cross(read(x + 3), read(row.arm));
+}
+
+EXPOSIM_INLINE void add(const Vec3& u, double* x) {
+  x[0] += u.x;
+  x[1] += u.y;
+  x[2] += u.z;
+}
+
+/// StiffSystem::add_wrench likewise.
+EXPOSIM_INLINE void add_wrench(const StiffSystem::Row& row, Eigen::Index size, const Vec3& f, double* x) {
+  if (size == 3) return add(f, x);
+  if (size == 1) {
+    x[0] += f.x;
+    return;
+  }
+  if (row.rows == Rows::kAngular) return add(f, x + 3);
+  add(f, x);
+  add(cross(read(row.arm), f), x + 3);
+}
 
 /// Error of the velocity after h, by how far forces at its start, first and second stage are from a straight line: the
 /// method loses 0.0404 z³ of y' = λy, z = hλ, and the bend is then 0.293 z² of it.
@@ -59,6 +103,8 @@ void Resolver::enter(const StiffSystem& system, std::size_t group, double stage)
     Track& track = tracks_[k];
     if (system.group_of(track.row->block) != group) continue;
     group_.push_back(&track);
+    track.first = blocks_.place_of(*track.row);
+    track.size = system.blocks()[track.row->block].size;
     Phase& phase = track.phase;
     phase.stage = stage;
     track.ddp_bar = track.row->ddp_bar;
@@ -77,6 +123,7 @@ void Resolver::enter(const StiffSystem& system, std::size_t group, double stage)
   if (tangent_) tangent_->enter(group_, blocks_, drives_ != nullptr);
 }
 
+EXPOSIM_FOR_EACH_MACHINE
 void Resolver::attach_springs(double h) {
   const double g = kGamma * h;
   blocks_.detach();
@@ -87,8 +134,10 @@ void Resolver::attach_springs(double h) {
       track.lam2.setZero();
       continue;
     }
-    track.Q = g * (track.phase.B + g * track.phase.K);
-    track.Qc.noalias() = track.Q * track.ddp_bar;
+    double* const Q = track.Q.data();
+    const double *const B = track.phase.B.data(), *const K = track.phase.K.data();
+    for (int i = 0; i < 9; ++i) Q[i] = g * (B[i] + g * K[i]);
+    write(times(track.Q, read(track.ddp_bar)), track.Qc);
     blocks_.add_spring(*track.row, track.Q, track.phase.mode != Mode::kSlipping);  // which turns
   }
   blocks_.attach(modes_attached_for_ == h);
@@ -102,97 +151,132 @@ void Resolver::attempt(double h) {
   take_second_stage(h);
 }
 
+EXPOSIM_FOR_EACH_MACHINE
 void Resolver::take_first_stage(double h) {
   // v1 = v + g a1, p1 = p + g v1, so that λ1 = λ − g K v − Q a1.
   const double g = kGamma * h;
-  if (drives_) drives_->begin_stages();
+  const double* by_drives = nullptr;  // accelerations of the blocks
+  if (drives_) {
+    drives_->begin_stages();
+    by_drives = drives_->pushed().data();
+  }
   blocks_.clear_forces();
+  double* const wrench = blocks_.forces();
   for (Track* const each : group_) {
     Track& track = *each;
     if (track.is_free()) continue;
     const Phase& phase = track.phase;
-    track.Kv.noalias() = phase.K * phase.dp;
-    track.lam1 = phase.lam - g * track.Kv - track.Qc;
-    if (drives_) track.lam1.noalias() -= track.Q * pushed_by_drives(track);
-    blocks_.add_force(*track.row, track.lam1);
+    const Vec3 Kv = times(phase.K, read(phase.dp));
+    Vec3 lam1 = read(phase.lam) - g * Kv - read(track.Qc);
+    if (by_drives) lam1 = lam1 - times(track.Q, motion_of(*track.row, track.size, by_drives + track.first));
+    write(Kv, track.Kv);
+    write(lam1, track.lam1);
+    add_wrench(*track.row, track.size, lam1, wrench + track.first);
   }
   blocks_.solve();
+  const double* const alpha = blocks_.accelerations();
+  if (drives_) blocks_.clear_forces();
   for (Track* const each : group_) {
     Track& track = *each;
-    const Vector3d pushed = blocks_.acceleration_of(*track.row);
-    if (!track.is_free()) track.lam1.noalias() -= track.Q * pushed;
-    track.a1 = track.ddp_bar + pushed;
-    if (drives_) track.a1 += pushed_by_drives(track);
-    track.dp_end = track.phase.dp + (h - g) * track.a1;               // without a2 so far
-    track.way = h * track.phase.dp + (2.0 * g * (h - g)) * track.a1;  // likewise
+    const Vec3 pushed = motion_of(*track.row, track.size, alpha + track.first), dp = read(track.phase.dp);
+    Vec3 a1 = read(track.ddp_bar) + pushed;
+    if (by_drives) a1 += motion_of(*track.row, track.size, by_drives + track.first);
+    write(a1, track.a1);
+    write(dp + (h - g) * a1, track.dp_end);               // without a2 so far
+    write(h * dp + (2.0 * g * (h - g)) * a1, track.way);  // likewise
+    if (track.is_free()) continue;
+    const Vec3 lam1 = read(track.lam1) - times(track.Q, pushed);
+    write(lam1, track.lam1);
+    if (drives_) add_wrench(*track.row, track.size, lam1, wrench + track.first);
   }
-  if (!drives_) return;
-  blocks_.clear_forces();
-  for (Track* const each : group_) blocks_.add_force(*each->row, each->lam1);
-  drives_->end_first_stage(blocks_.wrench(), h);
+  if (drives_) drives_->end_first_stage(blocks_.wrench(), h);
 }
 
+EXPOSIM_FOR_EACH_MACHINE
 void Resolver::take_second_stage(double h) {
   // v2 = v + (h − g) a1 + g a2, p2 = p + (h − g) v1 + g v2, so that, with ρ = (h − g)/g,
   // λ2 = λ − h K v − ρ (Q a1 + g² K a1) − Q a2.
   const double g = kGamma * h, rho = (h - g) / g;
+  const double* const by_drives = drives_ ? drives_->pushed().data() : nullptr;
   blocks_.clear_forces();
+  double* const wrench = blocks_.forces();
   for (Track* const each : group_) {
     Track& track = *each;
     if (track.is_free()) continue;
     const Phase& phase = track.phase;
-    const Vector3d Qa1 = phase.lam - g * track.Kv - track.lam1, Ka1 = phase.K * track.a1;
-    track.lam2 = phase.lam - h * track.Kv - rho * (Qa1 + g * g * Ka1) - track.Qc;
-    if (drives_) track.lam2.noalias() -= track.Q * pushed_by_drives(track);
-    blocks_.add_force(*track.row, track.lam2);
+    const Vec3 lam = read(phase.lam), Kv = read(track.Kv);
+    const Vec3 Qa1 = lam - g * Kv - read(track.lam1), Ka1 = times(phase.K, read(track.a1));
+    Vec3 lam2 = lam - h * Kv - rho * (Qa1 + g * g * Ka1) - read(track.Qc);
+    if (by_drives) lam2 = lam2 - times(track.Q, motion_of(*track.row, track.size, by_drives + track.first));
+    write(lam2, track.lam2);
+    add_wrench(*track.row, track.size, lam2, wrench + track.first);
   }
   blocks_.solve();
+  const double* const alpha = blocks_.accelerations();
+  if (drives_) blocks_.clear_forces();
   for (Track* const each : group_) {
     Track& track = *each;
-    const Vector3d pushed = blocks_.acceleration_of(*track.row);
-    if (!track.is_free()) track.lam2.noalias() -= track.Q * pushed;
-    track.a2 = track.ddp_bar + pushed;
-    if (drives_) track.a2 += pushed_by_drives(track);
-    track.dp_end += g * track.a2;
-    track.way += g * g * track.a2;
+    const Vec3 pushed = motion_of(*track.row, track.size, alpha + track.first);
+    Vec3 a2 = read(track.ddp_bar) + pushed;
+    if (by_drives) a2 += motion_of(*track.row, track.size, by_drives + track.first);
+    write(a2, track.a2);
+    write(read(track.dp_end) + g * a2, track.dp_end);
+    write(read(track.way) + g * g * a2, track.way);
+    if (track.is_free()) continue;
+    const Vec3 lam2 = read(track.lam2) - times(track.Q, pushed);
+    write(lam2, track.lam2);
+    if (drives_) add_wrench(*track.row, track.size, lam2, wrench + track.first);
   }
-  if (!drives_) return;
-  blocks_.clear_forces();
-  for (Track* const each : group_) blocks_.add_force(*each->row, each->lam2);
-  drives_->end_second_stage(blocks_.wrench(), h);
+  if (drives_) drives_->end_second_stage(blocks_.wrench(), h);
 }
 
+EXPOSIM_FOR_EACH_MACHINE
 double Resolver::error_of(double h) {
-  if (drives_) drives_->push_by_error();
+  const double* by_drives = nullptr;
+  if (drives_) {
+    drives_->push_by_error();
+    by_drives = drives_->pushed().data();
+  }
   blocks_.clear_forces();
-  for (const Track* const each : group_) {
-    const Track& track = *each;
+  double* const wrench = blocks_.forces();
+  for (Track* const each : group_) {
+    Track& track = *each;
     if (track.is_free()) continue;
     const Phase& phase = track.phase;
-    const Vector3d bend = (track.lam2 - track.lam1) / (1.0 - kGamma) - (track.lam1 - phase.lam) / kGamma;
-    const Vector3d beyond = track.law->beyond_linear(phase, phase.delta + track.way, track.dp_end);
-    Vector3d off = kErrorOfBend * bend + kErrorOfLinear * beyond;
-    if (drives_) off.noalias() -= track.Q * pushed_by_drives(track);
-    blocks_.add_force(*track.row, off);
+    const Vec3 lam1 = read(track.lam1);
+    const Vec3 bend = (1.0 / (1.0 - kGamma)) * (read(track.lam2) - lam1) - (1.0 / kGamma) * (lam1 - read(phase.lam));
+    write(read(phase.delta) + read(track.way), track.end);
+    const Vector3d beyond = track.law->beyond_linear(phase, track.end, track.dp_end);
+    Vec3 off = kErrorOfBend * bend + kErrorOfLinear * read(beyond);
+    if (by_drives) off = off - times(track.Q, motion_of(*track.row, track.size, by_drives + track.first));
+    add_wrench(*track.row, track.size, off, wrench + track.first);
   }
   blocks_.solve();
+  const double* const alpha = blocks_.accelerations();
   double most = 0.0;
   for (const Track* const each : group_) {
-    Vector3d a = blocks_.acceleration_of(*each->row);
-    if (drives_) a += pushed_by_drives(*each);
-    most = std::max(most, a.squaredNorm());
+    const Track& track = *each;
+    Vec3 a = motion_of(*track.row, track.size, alpha + track.first);
+    if (by_drives) a += motion_of(*track.row, track.size, by_drives + track.first);
+    const double square = dot(a, a);
+    most = square > most ? square : most;
   }
   return h * std::sqrt(most);
 }
 
+EXPOSIM_FOR_EACH_MACHINE
 void Resolver::accept(double h) {
   if (tangent_) tangent_->accept(h, blocks_);
   for (Track* const each : group_) {
     Track& track = *each;
-    add_to_integrals(h, track.lam1, track.lam2, track.lam_bar, track.lam_bar2);
-    track.phase.delta += track.way;
-    track.phase.dp = track.dp_end;
-    track.moved += track.way;
+    const Vec3 way = read(track.way);
+    write(read(track.phase.delta) + way, track.phase.delta);
+    write(read(track.dp_end), track.phase.dp);
+    write(read(track.moved) + way, track.moved);
+    Vec3 once = read(track.lam_bar), twice = read(track.lam_bar2);
+    add_to_integrals(h, read(track.lam1), read(track.lam2), once, twice);
+    write(once, track.lam_bar);
+    write(twice, track.lam_bar2);
   }
   if (drives_) drives_->accept(h);
 }

@@ -96,10 +96,8 @@ class ResolverTangent {
   void end_first_stage(double h);
   void end_second_stage(double h);
   void accept_drives(double h);
-  const FollowedDrives::Track& drive(std::size_t d) const { return *followed_->group()[d]; }
-  DriveTangent& of_drive(std::size_t d) {
-    return drives_[static_cast<std::size_t>(&drive(d) - followed_->all().data())];
-  }
+  FollowedDrives::Track drive(std::size_t d) const { return followed_->track(followed_->group()[d]); }
+  DriveTangent& of_drive(std::size_t d) { return drives_[followed_->group()[d]]; }
   /// ∂Υ/∂q of the present group, so that forces contract it at once.
   void pack_Upsilon();
   /// Of the response of a strand of the group to a unit force along its normal, where that is asked for.

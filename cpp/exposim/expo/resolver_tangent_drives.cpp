@@ -13,7 +13,7 @@ using Eigen::VectorXd;
 
 void ResolverTangent::allot_drives() {
   constexpr Index kOwn = 8;
-  const std::size_t count = followed_ ? followed_->all().size() : 0;
+  const std::size_t count = followed_ ? followed_->size() : 0;
   drives_.resize(count);
   rows_of_drives_.assign(count * static_cast<std::size_t>((kOwn + DriveTangent::kRows) * length_), 0.0);
   double* next = rows_of_drives_.data();
@@ -33,29 +33,29 @@ void ResolverTangent::allot_drives() {
     tangent.given = next;
     next += DriveTangent::kRows * length_;
     std::copy_n(tangent.row(DriveTangent::kV), length_, tangent.v);
-    const FollowedDrives::Track& track = followed_->all()[d];
-    sum.add(1.0, tangent.row(DriveTangent::kForce)).add(-track.v, tangent.row(DriveTangent::kD));
-    sum.add(-track.drive.D, tangent.v).into(tangent.force);
+    const FollowedDrives::Drive& drive = followed_->drive(d);
+    sum.add(1.0, tangent.row(DriveTangent::kForce)).add(-drive.v, tangent.row(DriveTangent::kD));
+    sum.add(-drive.D, tangent.v).into(tangent.force);
   }
 }
 
 void ResolverTangent::enter_drives() {
   const std::vector<Index>& dofs = inputs_->dofs;
   for (std::size_t d = 0; d < driven_; ++d) {
-    const auto found = std::find(dofs.begin(), dofs.end(), drive(d).drive.dof);
+    const auto found = std::find(dofs.begin(), dofs.end(), followed_->drive(followed_->group()[d]).dof);
     places_.push_back(3 * static_cast<Index>(tracks_->size()) + (found - dofs.begin()));
   }
   push_.resize(places_.size() * driven_);
   pushing_.assign(driven_ * static_cast<std::size_t>(length_), 0.0);
-  const Index blocks = followed_->blocks_size();
+  const Index begin = followed_->drives_begin();
   for (std::size_t d = 0; d < driven_; ++d) {
-    const Eigen::Map<const VectorXd> column(followed_->column(d), blocks + static_cast<Index>(driven_));
+    const Eigen::Map<const VectorXd> column(followed_->column(d), begin + static_cast<Index>(driven_));
     for (std::size_t k = 0; k < group_.size(); ++k) {
       const Vector3d a = system_->motion_of(*group_[k]->row, first_of_[k], column);
       for (std::size_t i = 0; i < 3; ++i) push_[(3 * k + i) * driven_ + d] = a(static_cast<Index>(i));
     }
     for (std::size_t e = 0; e < driven_; ++e) {
-      push_[(3 * group_.size() + e) * driven_ + d] = column(blocks + static_cast<Index>(e));
+      push_[(3 * group_.size() + e) * driven_ + d] = column(begin + static_cast<Index>(e));
     }
   }
 }
@@ -64,7 +64,7 @@ void ResolverTangent::push_by_drives(bool second, double* c) {
   const auto strands = 3 * static_cast<Index>(group_.size()), count = static_cast<Index>(driven_);
   RowSum sum(length_);
   for (std::size_t d = 0; d < driven_; ++d) {
-    const FollowedDrives::Track& track = drive(d);
+    const FollowedDrives::Track track = drive(d);
     const DriveTangent& tangent = of_drive(d);
     sum.add(track.drive.X, c + (strands + static_cast<Index>(d)) * length_);
     sum.add(1.0, second ? tangent.force2 : tangent.force);
@@ -105,7 +105,7 @@ void ResolverTangent::end_first_stage(double h) {
   const double g = kGamma * h;
   RowSum sum(length_);
   for (std::size_t d = 0; d < driven_; ++d) {
-    const FollowedDrives::Track& track = drive(d);
+    const FollowedDrives::Track track = drive(d);
     const DriveTangent& tangent = of_drive(d);
     const double* const a1 = a1_.data() + static_cast<Index>(3 * group_.size() + d) * length_;
     const double v1 = track.v + g * track.a1, by_v = -(track.drive.D + g * track.drive.K);
@@ -122,7 +122,7 @@ void ResolverTangent::end_second_stage(double h) {
   const double g = kGamma * h, rest = h - g;
   RowSum sum(length_);
   for (std::size_t d = 0; d < driven_; ++d) {
-    const FollowedDrives::Track& track = drive(d);
+    const FollowedDrives::Track track = drive(d);
     const DriveTangent& tangent = of_drive(d);
     const Index at = static_cast<Index>(3 * group_.size() + d) * length_;
     const double *const a1 = a1_.data() + at, *const a2 = a2_.data() + at;
@@ -139,7 +139,7 @@ void ResolverTangent::accept_drives(double h) {
   const double g = kGamma, one = 1.0 - g;
   RowSum sum(length_);
   for (std::size_t d = 0; d < driven_; ++d) {
-    const FollowedDrives::Track& track = drive(d);
+    const FollowedDrives::Track track = drive(d);
     const DriveTangent& tangent = of_drive(d);
     sum.add(1.0, tangent.lam_bar2).add(h, tangent.lam_bar);
     sum.add(2.0 * h * h * g * one, tangent.force).add(h * h * g * g, tangent.force2);

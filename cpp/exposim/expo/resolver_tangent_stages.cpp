@@ -97,7 +97,7 @@ void ResolverTangent::free_accelerations(bool second, double* c) {
     std::copy_n(f.data(), 3, forces_.data() + 3 * k);
   }
   for (std::size_t d = 0; d < driven_; ++d) {
-    const FollowedDrives::Track& track = drive(d);
+    const FollowedDrives::Track track = drive(d);
     const double a = second ? track.a2 : track.a1, force = second ? track.force2 : track.force;
     forces_[3 * group_.size() + d] = force + track.drive.X * a - track.drive.fitted;
   }

@@ -8,6 +8,24 @@
 
 namespace exposim {
 
+namespace {
+
+/// x += Y f, y += Y g for wrenches on a block of so many coordinates.
+template <Eigen::Index Size>
+void add_forces(const StiffSystem& system, std::size_t block, const double* f, const double* g, double* x, double* y) {
+  system.for_each_row_of_Y(block, [&](Eigen::Index dof, const double* row) {
+    double by_f = 0.0, by_g = 0.0;
+    for (Eigen::Index i = 0; i < Size; ++i) {
+      by_f += row[i] * f[i];
+      by_g += row[i] * g[i];
+    }
+    x[dof] += by_f;
+    y[dof] += by_g;
+  });
+}
+
+}  // namespace
+
 void RobotUpdate::clear(const StiffSystem& system) {
   wrenches_.setZero(system.blocks().empty() ? 0 : system.Upsilon_block().rows(), 2);
   driven_ = false;
@@ -43,8 +61,17 @@ void RobotUpdate::apply_in_coordinates(const RobotData& data, const StiffSystem&
   } else {
     dv_.colwise() = system.w();
   }
-  for (const Eigen::Index column : {0, 1}) {
-    system.add_forces(system.blocks().size(), wrenches_.col(column), dv_.col(column));
+  double *const x = dv_.col(0).data(), *const y = dv_.col(1).data();
+  for (std::size_t b = 0; b < system.blocks().size(); ++b) {
+    const Block& block = system.blocks()[b];
+    const double *const f = wrenches_.col(0).data() + block.first, *const g = wrenches_.col(1).data() + block.first;
+    if (block.size == 3) {
+      add_forces<3>(system, b, f, g, x, y);
+    } else if (block.size == 6) {
+      add_forces<6>(system, b, f, g, x, y);
+    } else {
+      add_forces<1>(system, b, f, g, x, y);
+    }
   }
   solve_Lt_in_place(data, dv_);  // M⁻¹(u + Jᵀλ) = L⁻ᵀ(w + Y Gᵀλ)
   v = state.v + dt * dv_.col(0);

@@ -39,6 +39,10 @@ class SprungBlocks {
   void solve() { compliance_.apply(wrench_.data(), alpha_.data()); }
   /// The forces so far.
   const Eigen::VectorXd& wrench() const { return wrench_; }
+  /// Where the coordinates of a strand's block begin in these, and in α.
+  Eigen::Index place_of(const StiffSystem::Row& row) const { return place_[row.block]; }
+  double* forces() { return wrench_.data(); }
+  const double* accelerations() const { return alpha_.data(); }
   /// G x of a strand, for a motion x of the blocks.
   Eigen::Vector3d motion_of(const StiffSystem::Row& row, const Eigen::VectorXd& x) const {
     return system_->motion_of(row, place_[row.block], x);

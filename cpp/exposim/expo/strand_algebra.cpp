@@ -1,6 +1,8 @@
 // What forces and springs of single strands do to the blocks of a system, and to each other.
 
 #include "exposim/expo/system.hpp"
+#include "exposim/kernels/fours.hpp"
+#include "exposim/robot/vector3.hpp"
 
 namespace exposim {
 
@@ -33,6 +35,32 @@ void StiffSystem::clear_stiffness(std::size_t blocks, std::vector<DiagonalBlock>
   }
 }
 
+namespace {
+
+EXPOSIM_INLINE void add(const Vec3& u, double* x) {
+  x[0] += u.x;
+  x[1] += u.y;
+  x[2] += u.z;
+}
+
+/// What turning about a block's origin, by which a point moves by ω × a and its force has the moment a × f, adds to
+/// the stiffness: all but its upper left.
+EXPOSIM_FOR_EACH_MACHINE
+void add_turning(const double* arm, const double* Q, double* values) {
+  const Vec3 a(arm[0], arm[1], arm[2]);
+  const Vec3 x(Q[0], Q[1], Q[2]), y(Q[3], Q[4], Q[5]), z(Q[6], Q[7], Q[8]);
+  const Vec3 by_turn[] = {a.y * z - a.z * y, a.z * x - a.x * z, a.x * y - a.y * x};
+  add(cross(a, x), values + 3);
+  add(cross(a, y), values + 8 + 3);
+  add(cross(a, z), values + 2 * 8 + 3);
+  for (int j = 0; j < 3; ++j) {
+    add(by_turn[j], values + (3 + j) * 8);
+    add(cross(a, by_turn[j]), values + (3 + j) * 8 + 3);
+  }
+}
+
+}  // namespace
+
 void StiffSystem::add_stiffness(const Row& row, const Matrix3d& Q, DiagonalBlock& block) {
   auto& values = block.values;
   if (block.zero && block.size == 3) {
@@ -50,16 +78,7 @@ void StiffSystem::add_stiffness(const Row& row, const Matrix3d& Q, DiagonalBlock
   } else {
     values.topLeftCorner<3, 3>() += Q;
     if (block.size == 3) return;
-    const Vector3d& a = row.arm;  // that turns about: ω × a, and moments a × f
-    Matrix3d by_turn;
-    by_turn.col(0) = a.y() * Q.col(2) - a.z() * Q.col(1);
-    by_turn.col(1) = a.z() * Q.col(0) - a.x() * Q.col(2);
-    by_turn.col(2) = a.x() * Q.col(1) - a.y() * Q.col(0);
-    values.topRightCorner<3, 3>() += by_turn;
-    for (Index j = 0; j < 3; ++j) {
-      values.col(j).segment<3>(3) += a.cross(Q.col(j));
-      values.col(3 + j).segment<3>(3) += a.cross(by_turn.col(j));
-    }
+    add_turning(row.arm.data(), Q.data(), values.data());
   }
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 
+#include "exposim/kernels/fours.hpp"
 #include "exposim/robot/jacobians.hpp"
 #include "exposim/robot/kinematics.hpp"
 #include "exposim/robot/mass_matrix.hpp"
@@ -78,7 +79,7 @@ void StiffSystem::update_jacobians(const RobotData& data) {
     rows_of_Y_.push_back(size);
     size += supports_.back().count * static_cast<std::size_t>(block.size);
   }
-  Y_.assign(size, 0.0);
+  Y_.assign(size + 2, 0.0);  // rows are read as whole fours
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     const Block& block = blocks_[b];
     const auto [first, count] = supports_[b];
@@ -119,18 +120,23 @@ void StiffSystem::find_groups() {
 
 namespace {
 
-/// product += aᵀb for rows a and b, one or several of them.
-template <int Size>
-void add_products(const double* a, const double* b, std::size_t rows, double* product) {
+/// product += aᵀb for rows a and b, one or several of them; behind the last there is room to read on.
+template <Index Size>
+EXPOSIM_INLINE void add_products(const double* a, const double* b, std::size_t rows, double* product) {
+  constexpr Index kFours = fours(Size);
+  Four sums[Size][kFours] = {};  // NOLINT
   for (std::size_t k = 0; k < rows; ++k, a += Size, b += Size) {
-    for (int i = 0; i < Size; ++i) {
-      for (int j = 0; j < Size; ++j) product[Size * j + i] += a[i] * b[j];
+    for (Index j = 0; j < Size; ++j) {
+      for (Index i = 0; i < kFours; ++i) sums[j][i] += b[j] * four(a, i);
     }
+  }
+  for (Index j = 0; j < Size; ++j) {
+    for (Index i = 0; i < Size; ++i) product[Size * j + i] += sums[j][i / kFour][i % kFour];
   }
 }
 
+EXPOSIM_FOR_EACH_MACHINE
 void add_products(const double* a, Index size_a, const double* b, Index size_b, std::size_t rows, double* product) {
-  if (size_a == 1 && size_b == 1) return add_products<1>(a, b, rows, product);
   if (size_a == 3 && size_b == 3) return add_products<3>(a, b, rows, product);
   if (size_a == 6 && size_b == 6) return add_products<6>(a, b, rows, product);
   for (std::size_t k = 0; k < rows; ++k, a += size_a, b += size_b) {
@@ -138,6 +144,16 @@ void add_products(const double* a, Index size_a, const double* b, Index size_b, 
       for (Index j = 0; j < size_b; ++j) product[size_a * j + i] += a[i] * b[j];
     }
   }
+}
+
+/// x += w₁ row₁ + w₂ row₂ + …
+template <Index Size>
+void add_rows(const Index* dofs, std::size_t count, const double* row, const double* w, double* x) {
+  double sum[Size] = {};  // NOLINT
+  for (std::size_t a = 0; a < count; ++a, row += Size) {
+    for (Index i = 0; i < Size; ++i) sum[i] += w[dofs[a]] * row[i];
+  }
+  for (Index i = 0; i < Size; ++i) x[i] += sum[i];
 }
 
 }  // namespace
@@ -168,11 +184,10 @@ void StiffSystem::update_Upsilon() {
         while (di != end_i && dj != end_j && *dj < *di) ++dj, row_j += bj.size;
       }
       if (!any) continue;
+      const double* found = product.data();
       for (Index b = 0; b < bj.size; ++b) {
-        for (Index a = 0; a < bi.size; ++a) {
-          const double found = product[static_cast<std::size_t>(bi.size * b + a)];
-          Upsilon_block_(bi.first + a, bj.first + b) = Upsilon_block_(bj.first + b, bi.first + a) = found;
-        }
+        double *column = &Upsilon_block_(bi.first, bj.first + b), *row = &Upsilon_block_(bj.first + b, bi.first);
+        for (Index a = 0; a < bi.size; ++a, row += r) *row = column[a] = *found++;
       }
     }
   }
@@ -201,10 +216,15 @@ Vector3d turning_drift(const RobotData& data, const Block& block, const Motion& 
 void StiffSystem::update_free_accelerations(const RobotData& data, const StrandList& strands) {
   acceleration_.setZero(Upsilon_block_.rows());
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    const auto [first, count] = supports_[b];
-    const double* row = Y_.data() + rows_of_Y_[b];
-    for (std::size_t a = first; a < first + count; ++a, row += blocks_[b].size) {
-      for (Index i = 0; i < blocks_[b].size; ++i) acceleration_(blocks_[b].first + i) += w_(dofs_[a]) * row[i];
+    const Index* const dofs = dofs_.data() + supports_[b].first;
+    const double* const rows = Y_.data() + rows_of_Y_[b];
+    double* const x = acceleration_.data() + blocks_[b].first;
+    if (blocks_[b].size == 3) {
+      add_rows<3>(dofs, supports_[b].count, rows, w_.data(), x);
+    } else if (blocks_[b].size == 6) {
+      add_rows<6>(dofs, supports_[b].count, rows, w_.data(), x);
+    } else {
+      add_rows<1>(dofs, supports_[b].count, rows, w_.data(), x);
     }
   }
   for (std::size_t k = 0; k < rows_.size(); ++k) {

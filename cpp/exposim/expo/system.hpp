@@ -64,7 +64,9 @@ class StiffSystem {
   const std::vector<Row>& rows() const { return rows_; }
   std::size_t active() const { return active_; }
   /// Whether a degree of freedom moves any strand.
-  bool feels(Eigen::Index dof) const { return std::find(dofs_.begin(), dofs_.end(), dof) != dofs_.end(); }
+  bool feels(Eigen::Index dof) const {
+    return !dofs_.empty() && first_moved_[static_cast<std::size_t>(dof)] < blocks_.size();
+  }
   /// The group of the strands that one moves.
   std::size_t group_moved_by(Eigen::Index dof) const { return group_of_[first_moved_[static_cast<std::size_t>(dof)]]; }
   const Eigen::MatrixXd& Upsilon_block() const { return Upsilon_block_; }

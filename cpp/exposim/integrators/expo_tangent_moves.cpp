@@ -107,7 +107,7 @@ void ExpoTangent::begin_following(RobotData& data, const StiffSystem& system, co
   const Index m = row(strands.all().size());
   system_.dofs.clear();
   system_.drives.clear();
-  for (const FollowedDrives::Track& track : drives.all()) system_.dofs.push_back(track.drive.dof);
+  for (std::size_t k = 0; k < drives.size(); ++k) system_.dofs.push_back(drives.drive(k).dof);
   if (!system_.dofs.empty()) add_rows(data, strands);
   hold_forces(data, strands, q, v, free, VectorXd::Zero(m), da_, system_.ddp_bar);
   system_.ddp_bar.conservativeResize(m + static_cast<Index>(system_.dofs.size()), to_.size);
@@ -148,8 +148,8 @@ void ExpoTangent::follow(RobotData& data, const StiffSystem& system, const Stran
   Eigen::MatrixX2d along = Eigen::MatrixX2d::Zero(to_.nv, 2);
   if (!drives.empty()) drives.add_forces(dt_, along);
   Tangent dalong = Tangent::Zero(to_.nv, to_.size), dalong2 = dalong;
-  for (std::size_t k = 0; k < drives.all().size(); ++k) {
-    const FollowedDrives::Track& track = drives.all()[k];
+  for (std::size_t k = 0; k < drives.size(); ++k) {
+    const FollowedDrives::Track track = drives.track(k);
     const Index dof = track.drive.dof;
     const double X = track.drive.X, a = (track.v - track.drive.v) / dt_;
     const double a2 = 2.0 * (track.x - dt_ * track.drive.v) / (dt_ * dt_);

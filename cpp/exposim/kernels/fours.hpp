@@ -24,14 +24,9 @@ namespace exposim {
 constexpr Eigen::Index kFour = 4;
 using Four = double __attribute__((vector_size(kFour * sizeof(double)), aligned(sizeof(double)), may_alias));
 
-/// to −= factor · from
-EXPOSIM_INLINE void subtract_multiple(double* to, double factor, const double* from, Eigen::Index n) {
-  Eigen::Index i = 0;
-  for (; i + kFour <= n; i += kFour) {
-    *reinterpret_cast<Four*>(to + i) -= factor * *reinterpret_cast<const Four*>(from + i);
-  }
-  for (; i < n; ++i) to[i] -= factor * from[i];
-}
+/// The i-th four of some numbers.
+EXPOSIM_INLINE Four& four(double* x, Eigen::Index i) { return reinterpret_cast<Four*>(x)[i]; }
+EXPOSIM_INLINE const Four& four(const double* x, Eigen::Index i) { return reinterpret_cast<const Four*>(x)[i]; }
 
 constexpr Eigen::Index fours(Eigen::Index n) { return (n + kFour - 1) / kFour; }
 constexpr Eigen::Index padded(Eigen::Index n) { return kFour * fours(n); }

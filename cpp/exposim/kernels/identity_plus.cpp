@@ -248,7 +248,12 @@ void IdentityPlus::resize(Index n) {
 }
 
 void IdentityPlus::load(const Eigen::MatrixXd& whole, const std::vector<Index>& rows) {
-  resize(static_cast<Index>(rows.size()));
+  const auto n = static_cast<Index>(rows.size());
+  Index side_by_side = 0;
+  while (side_by_side < n && rows[static_cast<std::size_t>(side_by_side)] == rows.front() + side_by_side)
+    ++side_by_side;
+  if (n > 0 && side_by_side == n) return load(n, whole.data() + rows.front() * (whole.rows() + 1), whole.rows());
+  resize(n);
   const Index stride = padded(n_);
   for (Index j = 0; j < n_; ++j) {
     const double* const column = whole.data() + rows[static_cast<std::size_t>(j)] * whole.rows();

@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "exposim/kernels/fours.hpp"
+
 namespace exposim {
 namespace {
 
@@ -102,26 +104,49 @@ OscillatorIntegrals by_closed_form(double omega, double a, double discriminant, 
   return {dG, G, G1, G2, G3};
 }
 
-}  // namespace
-
-OscillatorResponse oscillator_response(double omega, double rate, double t) {
-  constexpr double kSmall = 1.0;  // no cancellation below
-  const double x = omega * t * t, p = rate * t;
-  if (x + p > kSmall) {
-    const OscillatorIntegrals all = damped_oscillator(omega, rate, t);
-    return {all.dG, all.G, all.G1};
-  }
-  double h_previous = 0.0, h = 1.0, sum = 0.0, sum1 = 0.0;
+/// G/t and G1/t² of four of them, with x = ωt² and p = (damping rate) t small.
+EXPOSIM_FOR_EACH_MACHINE
+void sum_responses(const double* x, const double* p, const double* damping, const double* spring, double* G,
+                   double* G1) {
+  Four h_previous = {0.0, 0.0, 0.0, 0.0}, h = {1.0, 1.0, 1.0, 1.0}, sum = h_previous, sum1 = h_previous;
   for (int n = 1; n < kTerms; ++n) {
     sum += h;
-    sum1 += h * kReciprocals.damping[n];
-    const double h_next = -p * h * kReciprocals.damping[n] - x * h_previous * kReciprocals.spring[n];
+    sum1 += h * damping[n];
+    const Four h_next = -four(p, 0) * h * damping[n] - four(x, 0) * h_previous * spring[n];
     h_previous = h;
     h = h_next;
-    if (h * h + h_previous * h_previous < 1e-36) break;
+    const Four left = h * h + h_previous * h_previous;
+    if ((left[0] + left[2]) + (left[1] + left[3]) < 1e-36) break;
   }
-  const double G = t * sum, G1 = t * t * sum1;
-  return {1.0 - rate * G - omega * G1, G, G1};
+  four(G, 0) = sum;
+  four(G1, 0) = sum1;
+}
+
+}  // namespace
+
+std::array<OscillatorResponse, 4> oscillator_responses(const std::array<double, 4>& omega,
+                                                       const std::array<double, 4>& rate, double t) {
+  constexpr double kSmall = 1.0;  // no cancellation below
+  std::array<double, 4> x, p, sum, sum1;
+  std::array<bool, 4> small;
+  for (std::size_t i = 0; i < 4; ++i) {
+    x[i] = omega[i] * t * t;
+    p[i] = rate[i] * t;
+    small[i] = x[i] + p[i] <= kSmall;
+    if (!small[i]) x[i] = p[i] = 0.0;
+  }
+  sum_responses(x.data(), p.data(), kReciprocals.damping.data(), kReciprocals.spring.data(), sum.data(), sum1.data());
+  std::array<OscillatorResponse, 4> found;
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (small[i]) {
+      const double G = t * sum[i], G1 = t * t * sum1[i];
+      found[i] = {1.0 - rate[i] * G - omega[i] * G1, G, G1};
+    } else {
+      const OscillatorIntegrals all = damped_oscillator(omega[i], rate[i], t);
+      found[i] = {all.dG, all.G, all.G1};
+    }
+  }
+  return found;
 }
 
 OscillatorIntegrals damped_oscillator(double omega, double rate, double t) {

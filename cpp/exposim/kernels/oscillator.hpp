@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+
 namespace exposim {
 
 /// A damped oscillator y'' + cω y' + ω y = 0 with y(0) = 0, y'(0) = 1, and its repeated integrals from 0 to t.
@@ -18,11 +20,12 @@ struct OscillatorIntegrals {
 
 /// With y'' + rate y' + ω y = 0 instead: also for a damper without a spring.
 OscillatorIntegrals damped_oscillator(double omega, double rate, double t);
-/// dG, G and G1 alone, which costs a third of it where ωt² and rate·t are small.
+/// dG, G and G1 alone, of four at once, which costs a fraction of it where ωt² and rate·t are small.
 struct OscillatorResponse {
   double dG, G, G1;
 };
-OscillatorResponse oscillator_response(double omega, double rate, double t);
+std::array<OscillatorResponse, 4> oscillator_responses(const std::array<double, 4>& omega,
+                                                       const std::array<double, 4>& rate, double t);
 /// To full precision for every ω ≥ 0, c ≥ 0, t ≥ 0: under-, critically and overdamped.
 inline OscillatorIntegrals oscillator_integrals(double omega, double c, double t) {
   return damped_oscillator(omega, c * omega, t);

@@ -21,8 +21,7 @@ inline double number(std::uint64_t all) {
   return x;
 }
 
-/// Cosine and sine to the last digit but one, for many angles in a row: several times as fast as the library's, and the
-/// same on every machine.
+/// Cosine and sine to the last digit but one, for many angles in a row: several times as fast as the library's.
 inline Angle angle(double x) {
   if (!(std::abs(x) < 1e5)) return {std::cos(x), std::sin(x)};
   // x = k π/2 + r, |r| ≤ π/4. Adding kRound rounds to an integer, which the last bits of the sum are then.

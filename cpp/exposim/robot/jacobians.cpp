@@ -1,9 +1,12 @@
 #include "exposim/robot/jacobians.hpp"
 
+#include "exposim/kernels/fours.hpp"
+
 namespace exposim {
 
 using Eigen::Vector3d;
 
+EXPOSIM_FOR_EACH_MACHINE
 void add_jacobian_transpose(const RobotData& data, std::size_t joint, const Vector3d& p, double sign,
                             const Eigen::Index* dofs, Eigen::Index size, double* rows) {
   for (const Eigen::Index i : data.robot().supports(joint)) {

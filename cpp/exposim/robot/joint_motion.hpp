@@ -1,9 +1,8 @@
 #pragma once
 
+#include "exposim/kernels/fours.hpp"
 #include "exposim/robot/angle.hpp"
 #include "exposim/robot/tree_data.hpp"
-
-#define EXPOSIM_INLINE inline __attribute__((always_inline))
 
 namespace exposim {
 

@@ -112,7 +112,7 @@ EXPOSIM_INLINE void write_ancestors(const Tree& tree, std::size_t i, const Vec3&
 }
 
 /// Writes the columns of M of a body that flies freely in the world: in its own axes they are sparse.
-void write_free_mass(const Mat3& R, const BodyTerms& terms, const double* armature, double* out) {
+EXPOSIM_INLINE void write_free_mass(const Mat3& R, const BodyTerms& terms, const double* armature, double* out) {
   const Vec3 c = transposed_times(R, terms.all_mc);
   const auto& [x, y, z] = R.columns;
   const Vec3 Ix = terms.all_I * x, Iy = terms.all_I * y, Iz = terms.all_I * z;
@@ -127,6 +127,7 @@ void write_free_mass(const Mat3& R, const BodyTerms& terms, const double* armatu
 }
 
 /// Writes the columns of M that belong to a joint.
+EXPOSIM_FOR_EACH_MACHINE
 void write_mass(const Tree& tree, std::size_t i, TreeData& data) {
   const TreeJoint& joint = tree.joints[i];
   const BodyTerms& terms = data.terms[i];
@@ -166,6 +167,7 @@ TreeData::TreeData(const PinocchioModel& model, const Tree& tree)
       M(tree.packed),
       others(model, tree) {}
 
+EXPOSIM_FOR_EACH_MACHINE
 void sweep_motions(const Tree& tree, const VectorXd& q, const VectorXd& v, TreeData& data) {
   write_angles(tree, q, data);
   for (std::size_t i = 1; i < tree.joints.size(); ++i) {
@@ -175,6 +177,7 @@ void sweep_motions(const Tree& tree, const VectorXd& q, const VectorXd& v, TreeD
   }
 }
 
+EXPOSIM_FOR_EACH_MACHINE
 void sweep_terms(const Tree& tree, const VectorXd& q, const VectorXd& v, TreeData& data) {
   write_angles(tree, q, data);
   for (std::size_t i = 1; i < tree.joints.size(); ++i) {
@@ -193,6 +196,7 @@ void sweep_terms(const Tree& tree, const VectorXd& q, const VectorXd& v, TreeDat
   }
 }
 
+EXPOSIM_FOR_EACH_MACHINE
 void sweep_bias(const Tree& tree, const VectorXd& q, const VectorXd& v, TreeData& data) {
   for (std::size_t i = 1; i < tree.joints.size(); ++i) {
     BodyTerms& terms = data.terms[i];
