@@ -16,7 +16,8 @@ PLANTED = {
     "anymal_c, a hip": ("anymal_c", "LH_HAA", dict(kp=80.0, kd=1.0, planted=300.0)),
     "anymal_c, a knee": ("anymal_c", "LH_KFE", dict(kp=80.0, kd=1.0, planted=100.0)),
 }
-SEEDS = {"solo12": (0, 3), "go2": (0, 1, 2), "anymal_c": (0, 1, 2)}
+# That diverge whatever the last digits are: others may happen not to.
+SEEDS = {"solo12": (4, 5, 9), "go2": (0, 1, 2), "anymal_c": (0, 1, 2)}
 
 
 @pytest.mark.parametrize("case", PLANTED)
