@@ -18,7 +18,7 @@ using Eigen::VectorXd;
 namespace {
 
 /// A step in parts in each of which what decays or swings does so by this at most, so that its quadrature is exact.
-constexpr double kPerPanel = 14.0;
+constexpr double kPerPanel = 20.0;
 constexpr int kMostPanels = 256;
 
 // Gauss–Legendre, 16 nodes on [−1, 1]: the positive ones.
@@ -120,46 +120,60 @@ void AveragesTangent::integrate_products() {
     }
   }
   const auto nodes = static_cast<Index>(times.size());
-  MatrixXd eta(m, nodes), deta(m, nodes), z(m, nodes), z2(m, nodes);
-  for (Index node = 0; node < nodes; ++node) {
-    const double weight = weights[static_cast<std::size_t>(nodes - 1 - node)];
-    for (Index k = 0; k < m; ++k) {
-      const double omega = omega_(k);
-      const OscillatorIntegrals y = oscillator_integrals(omega, c_, times[static_cast<std::size_t>(node)]);
-      eta(k, node) = eta0_(k) * (y.dG + c_ * omega * y.G) + deta0_(k) * y.G + f_(k) * y.G1;
-      deta(k, node) = -eta0_(k) * omega * y.G + deta0_(k) * y.dG + f_(k) * y.G;
-      z(k, nodes - 1 - node) = weight * (y.G1 + c_ * y.G);
-      z2(k, nodes - 1 - node) = weight * (y.G2 + c_ * y.G1);
+  for (RowMatrixXd* each : {&eta_, &deta_, &z_, &z2_}) each->resize(m, nodes);
+  course_.resize(4, nodes);
+  const OscillatorCourse y{course_.row(0).data(), course_.row(1).data(), course_.row(2).data(), course_.row(3).data()};
+  for (Index k = 0; k < m; ++k) {
+    const double omega = omega_(k), eta0 = eta0_(k), deta0 = deta0_(k), f = f_(k);
+    oscillator_course(omega, c_ * omega, nodes, times.data(), y);
+    double *const eta = eta_.row(k).data(), *const deta = deta_.row(k).data();
+    double *const z = z_.row(k).data(), *const z2 = z2_.row(k).data();
+    for (Index i = 0; i < nodes; ++i) {
+      eta[i] = eta0 * (y.dG[i] + c_ * omega * y.G[i]) + deta0 * y.G[i] + f * y.G1[i];
+      deta[i] = -eta0 * omega * y.G[i] + deta0 * y.dG[i] + f * y.G[i];
+      const Index mirrored = nodes - 1 - i;
+      const double weight = weights[static_cast<std::size_t>(mirrored)];
+      z[mirrored] = weight * (y.G1[i] + c_ * y.G[i]);
+      z2[mirrored] = weight * (y.G2[i] + c_ * y.G1[i]);
     }
   }
-  with_eta_.noalias() = z * eta.transpose();
-  with_deta_.noalias() = z * deta.transpose();
-  with_eta2_.noalias() = z2 * eta.transpose();
-  with_deta2_.noalias() = z2 * deta.transpose();
+  with_eta_.noalias() = z_ * eta_.transpose();
+  with_deta_.noalias() = z_ * deta_.transpose();
+  with_eta2_.noalias() = z2_ * eta_.transpose();
+  with_deta2_.noalias() = z2_ * deta_.transpose();
 }
 
 void AveragesTangent::differentiate(const Tangent& ddp_bar, const Tangent& delta_p, const Tangent& delta_dp,
-                                    const std::vector<MatrixXd>* Upsilon_by_q, const Tangent& dq,
+                                    const std::vector<MatrixXd>* Upsilon_by_q, const AddByQ& add_by_q,
                                     const std::vector<Tangent>& materials, Tangent& lam_bar, Tangent& lam_bar2) {
   const Index m = omega_.size();
-  const auto modes = [&](const VectorXd& by) { return RowMatrixXd(by.asDiagonal() * V_.transpose()); };
-  Tangent once = product(modes(by_eta_), delta_p), twice = product(modes(by_eta2_), delta_p);
-  add_product(modes(by_deta_), delta_dp, once);
-  add_product(modes(by_deta2_), delta_dp, twice);
-  add_product(modes(by_f_), ddp_bar, once);
-  add_product(modes(by_f2_), ddp_bar, twice);
+  // In modes, then what their forces add up to.
+  const RowMatrixXd to_modes = V_.transpose();
+  const auto sums = [&](const Tangent& of, const VectorXd& by, const VectorXd& by2) {
+    const Tangent eta = product(to_modes, of);
+    once_tangent_ += by.asDiagonal() * eta;
+    twice_tangent_ += by2.asDiagonal() * eta;
+  };
+  Tangent &once = once_tangent_, &twice = twice_tangent_;
+  once.setZero(m, ddp_bar.cols());
+  twice.setZero(m, ddp_bar.cols());
+  sums(delta_p, by_eta_, by_eta2_);
+  sums(delta_dp, by_deta_, by_deta2_);
+  sums(ddp_bar, by_f_, by_f2_);
   if (Upsilon_by_q) {
     integrate_products();
     const MatrixXd with = with_eta_ + c_ * with_deta_, with2 = with_eta2_ + c_ * with_deta2_;
-    MatrixXd by_q(m, dq.rows()), by_q2(m, dq.rows()), half(m, m), E(m, m);
-    for (Index k = 0; k < dq.rows(); ++k) {
+    const auto count = static_cast<Index>(Upsilon_by_q->size());
+    RowMatrixXd by_q(m, count), by_q2(m, count);
+    MatrixXd half(m, m), E(m, m);
+    for (Index k = 0; k < count; ++k) {
       half.noalias() = (*Upsilon_by_q)[static_cast<std::size_t>(k)].topLeftCorner(m, m) * V_;
       E.noalias() = V_.transpose() * half;
       by_q.col(k) = -E.cwiseProduct(with).rowwise().sum();
       by_q2.col(k) = -E.cwiseProduct(with2).rowwise().sum();
     }
-    add_product(by_q, dq, once);
-    add_product(by_q2, dq, twice);
+    add_by_q(by_q, once);
+    add_by_q(by_q2, twice);
   }
   lam_bar.setZero(m, ddp_bar.cols());
   lam_bar2.setZero(m, ddp_bar.cols());

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <Eigen/Eigenvalues>
+#include <functional>
 #include <vector>
 
 #include "exposim/expo/system_tangent.hpp"
@@ -33,11 +34,13 @@ class AveragesTangent {
   /// Averages, which the kernel knows already.
   Eigen::VectorXd lam_bar() const { return -(V_ * once_) / dt_; }
 
+  using AddByQ = std::function<void(const RowMatrixXd& A, Tangent& to)>;
   /// @param change of ddp_bar, delta and rates of displacement at the start; three rows to a strand.
-  /// @param Upsilon_by_q, dq as in SystemTangent, whose leading rows these strands are; null: Υ is not changed.
+  /// @param Upsilon_by_q as in SystemTangent, whose leading rows these strands are; null: Υ is not changed.
+  /// @param add_by_q adds A dq to a tangent.
   /// @param materials as there, or empty.
   void differentiate(const Tangent& ddp_bar, const Tangent& delta_p, const Tangent& delta_dp,
-                     const std::vector<Eigen::MatrixXd>* Upsilon_by_q, const Tangent& dq,
+                     const std::vector<Eigen::MatrixXd>* Upsilon_by_q, const AddByQ& add_by_q,
                      const std::vector<Tangent>& materials, Tangent& lam_bar, Tangent& lam_bar2);
 
  private:
@@ -53,6 +56,8 @@ class AveragesTangent {
   Eigen::VectorXd once_, twice_;                                          // of μ
   Eigen::VectorXd by_eta_, by_deta_, by_f_, by_eta2_, by_deta2_, by_f2_;  // of those
   bool has_products_ = false;
+  RowMatrixXd eta_, deta_, z_, z2_, course_;  // at nodes in time
+  Tangent once_tangent_, twice_tangent_;
   Eigen::MatrixXd with_eta_, with_deta_, with_eta2_, with_deta2_;  // ∫ z_k(dt − t) η_j(t) dt, …
 };
 

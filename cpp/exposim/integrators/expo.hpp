@@ -51,10 +51,7 @@ class Expo final : public Integrator {
   void take_middle_of_way(const World& world, Workspace& workspace, const State& state, const Input& input,
                           double dt) const;
   /// Where terms of the dynamics are taken.
-  struct TermsAt {
-    const Eigen::VectorXd &q, &v;
-  };
-  TermsAt terms_at(const ExpoScratch& scratch, const State& state) const;
+  const Eigen::VectorXd& velocity_of_terms(const ExpoScratch& scratch, const State& state) const;
   /// Follows contacts, and moves q and v. @return whether any changed; otherwise nothing is moved.
   bool follow(Workspace& workspace, const Instant& now, double dt, Step& step) const;
   /// Lets drives that react within the step be followed with contacts that turned out to change.

@@ -123,9 +123,8 @@ bool Expo::move(const World& world, Workspace& workspace, const Instant& now, co
     take_averages(scratch, step);
     scratch.update.apply(workspace.robot, system, state, dt, step.next.state.q, step.next.state.v, &scratch.joints);
     if (scratch.tangent) {
-      const TermsAt at = terms_at(scratch, state);
-      scratch.tangent->average(workspace.robot, system, scratch.strands, scratch.averages, nullptr, at.q, at.v,
-                               step.next.state, scratch.update.way());
+      scratch.tangent->average(workspace.robot, system, scratch.strands, scratch.averages, nullptr,
+                               velocity_of_terms(scratch, state), step.next.state, scratch.update.way());
     }
   }
   if (!changing && options_.order == 2 && now.turn_rate * dt > thresholds::kSlowTurn) {
@@ -163,8 +162,7 @@ bool Expo::look_ahead(const World& world, Workspace& workspace, const State& sta
     scratch.way = dt * (state.v + 0.5 * dt * scratch.acceleration);
     scratch.joints.displace(scratch.acceleration, scratch.way);
     if (scratch.tangent) {
-      scratch.tangent->look_ahead(workspace.robot, scratch.system, scratch.strands, scratch.ahead, scratch.q_middle,
-                                  state.v);
+      scratch.tangent->look_ahead(workspace.robot, scratch.system, scratch.strands, scratch.ahead);
     }
   }
   take_middle_of_way(world, workspace, state, input, dt);
@@ -211,9 +209,8 @@ void Expo::take_middle_of_way(const World& world, Workspace& workspace, const St
   scratch.estimate.compare_bias(robot, system);
 }
 
-Expo::TermsAt Expo::terms_at(const ExpoScratch& scratch, const State& state) const {
-  if (options_.order == 2) return {scratch.q_middle, scratch.v_middle};
-  return {state.q, state.v};
+const Eigen::VectorXd& Expo::velocity_of_terms(const ExpoScratch& scratch, const State& state) const {
+  return options_.order == 2 ? scratch.v_middle : state.v;
 }
 
 bool Expo::follow(Workspace& workspace, const Instant& now, double dt, Step& step) const {
@@ -227,9 +224,7 @@ bool Expo::follow(Workspace& workspace, const Instant& now, double dt, Step& ste
     const double share = std::min(thresholds::kShareOfFreezing, thresholds::kShareOfTurn * dt * now.turn_rate);
     const double tolerance = options_.micro_tolerance + share * scratch.off;
     if (scratch.tangent) {
-      const TermsAt at = terms_at(scratch, now.state);
-      scratch.tangent->begin_following(workspace.robot, scratch.system, scratch.strands, at.q, at.v, drives,
-                                       scratch.resolver);
+      scratch.tangent->begin_following(workspace.robot, scratch.system, scratch.strands, drives, scratch.resolver);
     }
     scratch.resolver.resolve(scratch.system, scratch.strands, dt,
                              {static_cast<double>(options_.micro_steps), dt * tolerance, thresholds::kCutsPerEvent},
@@ -244,9 +239,8 @@ bool Expo::follow(Workspace& workspace, const Instant& now, double dt, Step& ste
   scratch.update.apply(workspace.robot, scratch.system, now.state, dt, step.next.state.q, step.next.state.v,
                        &scratch.joints);
   if (scratch.tangent && scratch.tangent->supported()) {
-    const TermsAt at = terms_at(scratch, now.state);
-    scratch.tangent->follow(workspace.robot, scratch.system, scratch.strands, scratch.resolver, drives, at.q, at.v,
-                            step.next.state, scratch.update.way());
+    scratch.tangent->follow(workspace.robot, scratch.system, scratch.strands, scratch.resolver, drives,
+                            velocity_of_terms(scratch, now.state), step.next.state, scratch.update.way());
   }
   return true;
 }
@@ -290,7 +284,7 @@ void Expo::repeat_at_the_mean_velocity(Workspace& workspace, const State& state,
     if (scratch.tangent) {
       const bool responds = all_held && scratch.system.active() > 0;
       scratch.tangent->average(workspace.robot, scratch.system, scratch.strands, scratch.averages,
-                               responds ? &scratch.ahead : nullptr, scratch.q_middle, scratch.v_middle, step.next.state,
+                               responds ? &scratch.ahead : nullptr, scratch.v_middle, step.next.state,
                                scratch.update.way());
     }
   }

@@ -86,6 +86,7 @@ void ExpoTangent::begin(RobotData& data, const Instant& now, const Input& input,
     }
   }
   dv_mid_ = start_velocity();
+  local_v_ = true;
   begin_materials(strands);
 }
 
@@ -116,6 +117,7 @@ void ExpoTangent::take_terms(const RobotData& data, const StrandList& strands, c
   if (at == At::kHalfOfVelocity) by = 0.5 * dt_ * start_velocity();
   if (at == At::kHalfOfWay) by = 0.5 * dway_;
   if (at != At::kAsBefore) {
+    local_q_ = at != At::kHalfOfWay;
     system_.dq = by;
     for (Index i = 0; i < to_.nv; ++i) system_.dq(i, to_.q(i)) += 1.0;
   }
@@ -132,11 +134,8 @@ void ExpoTangent::take_terms(const RobotData& data, const StrandList& strands, c
   take_fits(data, joints);
   system_.dofs.clear();
   add_rows(data, strands);
-  inverse_.setIdentity(to_.nv, to_.nv);
-  for (Index i = 0; i < to_.nv; ++i) {
-    data.factor().solve_L(inverse_.col(i).data());
-    data.factor().solve_Lt(inverse_.col(i).data());
-  }
+  factor_ = data.factor();
+  dynamics_.take_terms(data);
 }
 
 void ExpoTangent::add_rows(const RobotData& data, const StrandList& strands) {
@@ -189,62 +188,112 @@ VectorXd ExpoTangent::free_acceleration(const RobotData& data, const StiffSystem
   return a;
 }
 
-void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const VectorXd& q, const VectorXd& v,
-                              const VectorXd& a, const VectorXd& lam, Tangent& da, Tangent& ddp) {
-  const Robot& robot = world_.robot();
-  inverse_dynamics_derivatives(data, q, v, a, by_q_, by_v_);
-  by_force_.setZero(to_.nv, to_.nv);
+void ExpoTangent::add_sparse(const RowMatrixXd& A, const StrandList* strands, const Tangent& x, Tangent& y) const {
+  if (!strands) {
+    if (fits_.all.empty()) return factor_.add_product(A.data(), x.cols(), x.data(), y.data());
+    return add_product(A, x, y);
+  }
+  for (std::size_t k = 0; k < strands->all().size(); ++k) {
+    const Strand& strand = strands->all()[k];
+    const auto dof = static_cast<Index>(strand.b);
+    if (is_limit(strand)) {
+      y.row(row(k)) += A(row(k), dof) * x.row(dof);
+      continue;
+    }
+    RowSum sum(x.cols());
+    for (Index i = row(k); i < row(k) + 3; ++i) {
+      sum.add(1.0, y.row(i).data());
+      for (const Index each : world_.robot().supports(strand.a)) sum.add(A(i, each), x.row(each).data());
+      sum.into(y.row(i).data());
+    }
+  }
+}
+
+void ExpoTangent::add_by_q(const RowMatrixXd& A, Tangent& y) const {
+  local_q_ ? add_by_local_q(A, y) : add_product(A, system_.dq, y);
+}
+
+void ExpoTangent::add_by_q(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const {
+  local_q_ ? add_by_local_q(A, y) : add_sparse(A, strands, system_.dq, y);
+}
+
+void ExpoTangent::add_by_local_q(const RowMatrixXd& A, Tangent& y) const {
+  const auto add_joints = [&](Index first, Index end) {
+    if (end == first) return;
+    const auto from = A.middleCols(first, end - first);
+    y.middleCols(to_.q(first), end - first) += from;
+    const double by_v = system_.dq(first, to_.v(first));
+    if (by_v != 0.0) y.middleCols(to_.v(first), end - first) += by_v * from;
+  };
+  Index done = 0;
+  for (const std::size_t i : world_.robot().tree().free_bodies) {
+    const Index first = world_.robot().tree().joints[i].in_v;
+    add_joints(done, first);
+    const auto from = A.middleCols<6>(first);
+    for (const Index column : {to_.q(first), to_.v(first)}) {
+      y.middleCols<6>(column).noalias() += from.lazyProduct(system_.dq.block<6, 6>(first, column));
+    }
+    done = first + 6;
+  }
+  add_joints(done, to_.nv);
+}
+
+void ExpoTangent::add_by_v(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const {
+  if (!local_v_) return add_sparse(A, strands, dv_mid_, y);
+  y.middleCols(to_.v(0), to_.nv) += A;
+}
+
+void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const VectorXd& a, const VectorXd& lam,
+                              Tangent& da, Tangent& ddp) {
+  dynamics_.begin(data, a);
   for (std::size_t k = 0; k < strands.all().size(); ++k) {
     const Strand& strand = strands.all()[k];
     if (is_limit(strand)) continue;
-    add_force_derivative(robot, movers_mid_, strand.a, c_mid_[k], strand.motion.arm, lam.segment<3>(row(k)),
-                         Vector3d::Zero(), by_force_);
+    dynamics_.add_force(strand.a, c_mid_[k], strand.motion.arm, lam.segment<3>(row(k)), Vector3d::Zero());
   }
   for (const ExternalWrench& wrench : input_->wrenches) {
-    add_force_derivative(robot, movers_mid_, wrench.joint, world_position(data, wrench.joint, wrench.position),
-                         Vector3d::Zero(), wrench.force, wrench.torque, by_force_);
+    dynamics_.add_force(wrench.joint, world_position(data, wrench.joint, wrench.position), Vector3d::Zero(),
+                        wrench.force, wrench.torque);
   }
+  dynamics_.compute(by_q_, &by_v_);
   if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_;
-  Tangent residual = -dforce_;
-  add_product(by_q_ - by_force_, system_.dq, residual);
-  add_product(by_v_, dv_mid_, residual);
-  da = product(-inverse_, residual);
+  da = dforce_;
+  by_q_ *= -1.0;
+  by_v_ *= -1.0;
+  add_by_q(by_q_, nullptr, da);
+  add_by_v(by_v_, nullptr, da);
+  factor_.solve_rows(to_.size, da.data());
 
-  accelerations_.update(data, movers_mid_, a);
   const Index m = row(strands.all().size());
   for (RowMatrixXd* each : {&by_acceleration_, &by_position_, &by_velocity_}) each->setZero(m, to_.nv);
   for (std::size_t k = 0; k < strands.all().size(); ++k) {
     const Strand& strand = strands.all()[k];
     if (is_limit(strand)) {
       by_acceleration_(row(k), static_cast<Index>(strand.b)) = 1.0;
-      continue;
+    } else {
+      dynamics_.put_acceleration(strand.a, c_mid_[k], strand.motion.arm, row(k), by_acceleration_, by_position_,
+                                 by_velocity_);
     }
-    update_acceleration_tangent(data, movers_mid_, accelerations_, strand.a, strand.position, strand.motion.arm,
-                                point_);
-    put(point_.J, *point_.dofs, row(k), by_acceleration_);
-    put(point_.acceleration_by_q, *point_.dofs, row(k), by_position_);
-    put(point_.acceleration_by_v, *point_.dofs, row(k), by_velocity_);
   }
-  ddp = product(by_acceleration_, da);
-  add_product(by_position_, system_.dq, ddp);
-  add_product(by_velocity_, dv_mid_, ddp);
+  ddp.setZero(m, to_.size);
+  add_sparse(by_acceleration_, &strands, da, ddp);
+  add_by_q(by_position_, &strands, ddp);
+  add_by_v(by_velocity_, &strands, ddp);
 }
 
-void ExpoTangent::hold_response(RobotData& data, const StrandList& strands, const VectorXd& a, const VectorXd& f,
-                                Tangent& da) {
-  const VectorXd still = VectorXd::Zero(to_.nv);
-  inverse_dynamics_derivatives(data, q_mid_, still, a, by_q_, by_v_);
-  inverse_dynamics_derivatives(data, q_mid_, still, still, by_force_, by_v_);
-  by_q_ -= by_force_;  // but for gravity
-  if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_;
-  by_force_.setZero(to_.nv, to_.nv);
+void ExpoTangent::hold_response(const StrandList& strands, const VectorXd& a, const VectorXd& f, Tangent& da) {
+  dynamics_.begin_at_rest(a);
   for (std::size_t k = 0; k < strands.all().size(); ++k) {
     const Strand& strand = strands.all()[k];
     if (is_limit(strand)) continue;
-    add_force_derivative(world_.robot(), movers_mid_, strand.a, c_mid_[k], strand.motion.arm, f.segment<3>(row(k)),
-                         Vector3d::Zero(), by_force_);
+    dynamics_.add_force(strand.a, c_mid_[k], strand.motion.arm, f.segment<3>(row(k)), Vector3d::Zero());
   }
-  da = product(-inverse_, product(by_q_ - by_force_, system_.dq));
+  dynamics_.compute(by_q_, nullptr);
+  if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_;
+  da.setZero(to_.nv, to_.size);
+  by_q_ *= -1.0;
+  add_by_q(by_q_, nullptr, da);
+  factor_.solve_rows(to_.size, da.data());
 }
 
 }  // namespace exposim

@@ -12,6 +12,7 @@
 #include "exposim/expo/resolver.hpp"
 #include "exposim/expo/resolver_tangent.hpp"
 #include "exposim/expo/system_tangent.hpp"
+#include "exposim/robot/dynamics_derivatives.hpp"
 #include "exposim/robot/motion_derivatives.hpp"
 #include "exposim/step.hpp"
 
@@ -43,23 +44,26 @@ class ExpoTangent final : public AgreementWatcher {
   enum class At : unsigned char { kStart, kHalfOfVelocity, kHalfOfWay, kAsBefore };
   void take_terms(const RobotData& data, const StrandList& strands, const JointTerms& joints, At at,
                   const Eigen::VectorXd& dq);
-  void look_ahead(RobotData& data, const StiffSystem& system, const StrandList& strands, const LookAhead& ahead,
-                  const Eigen::VectorXd& q, const Eigen::VectorXd& v);
+  void look_ahead(RobotData& data, const StiffSystem& system, const StrandList& strands, const LookAhead& ahead);
   /// What depends on velocity is now taken at the mean velocity of the way foreseen; or of start and end.
-  void take_velocity_of_way() { dv_mid_ = dway_ / dt_; }
-  void take_mean_velocity() { dv_mid_ = 0.5 * (start_velocity() + dv_next_); }
+  void take_velocity_of_way() {
+    dv_mid_ = dway_ / dt_;
+    local_v_ = false;
+  }
+  void take_mean_velocity() {
+    dv_mid_ = 0.5 * (start_velocity() + dv_next_);
+    local_v_ = false;
+  }
   /// The robot was moved by averages.
   /// @param response the averages are those before, changed as a look ahead responded to another p̈̄; else null.
   void average(RobotData& data, const StiffSystem& system, const StrandList& strands, const ForceAverages& averages,
-               const LookAhead* response, const Eigen::VectorXd& q, const Eigen::VectorXd& v, const State& next,
-               const Eigen::VectorXd& way);
+               const LookAhead* response, const Eigen::VectorXd& v, const State& next, const Eigen::VectorXd& way);
   void aim_at_averages(const StrandList& strands);
   /// Contacts are to be followed; and the robot was moved by what came of it.
-  void begin_following(RobotData& data, const StiffSystem& system, const StrandList& strands, const Eigen::VectorXd& q,
-                       const Eigen::VectorXd& v, const FollowedDrives& drives, Resolver& resolver);
+  void begin_following(RobotData& data, const StiffSystem& system, const StrandList& strands,
+                       const FollowedDrives& drives, Resolver& resolver);
   void follow(RobotData& data, const StiffSystem& system, const StrandList& strands, const Resolver& resolver,
-              const FollowedDrives& drives, const Eigen::VectorXd& q, const Eigen::VectorXd& v, const State& next,
-              const Eigen::VectorXd& way);
+              const FollowedDrives& drives, const Eigen::VectorXd& v, const State& next, const Eigen::VectorXd& way);
   /// The part of a step that was committed last is kept, and another one follows.
   void keep_part();
   /// All parts are taken.
@@ -106,13 +110,21 @@ class ExpoTangent final : public AgreementWatcher {
   void add_change_of_Q(const StrandList& strands, std::size_t k, double h, const Eigen::Vector3d& x, Tangent& to) const;
   Vector free_acceleration(const RobotData& data, const StiffSystem& system) const;
   /// Derivatives of v̇ = a and of the accelerations of strands, with forces held.
-  void hold_forces(RobotData& data, const StrandList& strands, const Vector& q, const Vector& v, const Vector& a,
-                   const Vector& lam, Tangent& da, Tangent& ddp);
+  void hold_forces(RobotData& data, const StrandList& strands, const Vector& a, const Vector& lam, Tangent& da,
+                   Tangent& ddp);
   /// Those of a = M⁻¹Jᵀf.
-  void hold_response(RobotData& data, const StrandList& strands, const Vector& a, const Vector& f, Tangent& da);
+  void hold_response(const StrandList& strands, const Vector& a, const Vector& f, Tangent& da);
+  /// y += A dq, y += A dv for what depends on where, and how fast the robot is as terms are taken.
+  void add_by_q(const RowMatrixXd& A, Tangent& y) const;
+  /// A has three rows to each strand, zero where its Jacobian is, or (null) a row to each degree of freedom.
+  void add_by_q(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const;
+  void add_by_v(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const;
+  void add_by_local_q(const RowMatrixXd& A, Tangent& y) const;
+  /// The same for any x with a row to each degree of freedom.
+  void add_sparse(const RowMatrixXd& A, const StrandList* strands, const Tangent& x, Tangent& y) const;
   /// A stage of the look ahead: derivatives of its forces, of the accelerations of strands and of the robot.
   void look_stage(RobotData& data, const StiffSystem& system, const StrandList& strands,
-                  const std::vector<LookAhead::Glance>& glances, const Vector& q, const Vector& v);
+                  const std::vector<LookAhead::Glance>& glances);
   void begin_looking(const StrandList& strands, const std::vector<LookAhead::Glance>& glances);
   void reconsider(const StrandList& strands, const std::vector<LookAhead::Glance>& first,
                   const std::vector<LookAhead::Glance>& last);
@@ -143,6 +155,7 @@ class ExpoTangent final : public AgreementWatcher {
   JointTerms::Fits fits_;
   Eigen::MatrixXd X_by_q_, at_start_by_q_, at_end_by_q_;  // of all degrees of freedom, where terms are taken
   Tangent dv_mid_;                                        // where terms are taken; of q, system_.dq
+  bool local_q_ = false, local_v_ = false;  // whether these are by every joint's own q and v alone
   Tangent dway_;
   Tangent dlam_, ddp_, da_;     // of forces, accelerations of strands and of the robot: averages, ...
   Tangent dlam2_, ddp2_, da2_;  // ... double averages
@@ -158,15 +171,17 @@ class ExpoTangent final : public AgreementWatcher {
 
   Movers movers_mid_, movers_;
   std::vector<Eigen::Vector3d> c_mid_;
-  Vector q_mid_;
   ComplianceDerivatives compliance_;
   bool has_compliance_derivatives_ = false;
   AveragesTangent averages_;
   ResolverTangent resolver_;
-  BodyAccelerations accelerations_;
+  DynamicsDerivatives dynamics_;
   PointTangent point_;
   PointAt at_end_;
-  Eigen::MatrixXd by_q_, by_v_, by_force_, inverse_, A0_, A1_;
+  TreeFactor factor_;  // where terms are taken
+  Eigen::MatrixXd A0_, A1_;
+  RowMatrixXd by_q_, by_v_;
+  Tangent residual_;
   RowMatrixXd by_acceleration_, by_position_, by_velocity_;  // of the accelerations of strands
 };
 

@@ -146,7 +146,7 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
   // The derivatives of M⁻¹Jᵀw, and of w.
   const auto push = [&](Index column, const Tangent& change) {
     Tangent da;
-    hold_response(data, strands, pushed.col(column), w.col(column), da);
+    hold_response(strands, pushed.col(column), w.col(column), da);
     Tangent dQ = Tangent::Zero(m, to_.size);
     for (std::size_t k = 0; k < count; ++k) {
       const Vector3d each = x.col(column).segment<3>(row(k)), &n = strands.all()[k].motion.n;

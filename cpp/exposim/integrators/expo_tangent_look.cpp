@@ -17,16 +17,16 @@ using Does = LookAhead::Does;
 using Glance = LookAhead::Glance;
 
 void ExpoTangent::look_ahead(RobotData& data, const StiffSystem& system, const StrandList& strands,
-                             const LookAhead& ahead, const VectorXd& q, const VectorXd& v) {
+                             const LookAhead& ahead) {
   VectorXd a = free_acceleration(data, system);
   if (strands.all().empty()) {
-    hold_forces(data, strands, q, v, a, VectorXd(), da_, ddp_);
+    hold_forces(data, strands, a, VectorXd(), da_, ddp_);
   } else {
     begin_looking(strands, ahead.first());
-    look_stage(data, system, strands, ahead.first(), q, v);
+    look_stage(data, system, strands, ahead.first());
     if (ahead.took_two()) {
       reconsider(strands, ahead.first(), ahead.last());
-      look_stage(data, system, strands, ahead.last(), q, v);
+      look_stage(data, system, strands, ahead.last());
     }
   }
   for (std::size_t k = 0; k < strands.all().size(); ++k) {
@@ -85,7 +85,7 @@ void ExpoTangent::close(const Strand& strand, std::size_t k, double left, const 
 }
 
 void ExpoTangent::look_stage(RobotData& data, const StiffSystem& system, const StrandList& strands,
-                             const std::vector<Glance>& glances, const VectorXd& q, const VectorXd& v) {
+                             const std::vector<Glance>& glances) {
   const std::size_t count = strands.all().size();
   const Index m = row(count);
   const double h = 0.5 * dt_;
@@ -99,7 +99,7 @@ void ExpoTangent::look_stage(RobotData& data, const StiffSystem& system, const S
       std::any_of(glances.begin(), glances.end(), [](const Glance& each) { return each.does == Does::kClose; });
   ddp += Upsilon * lam;
   const VectorXd a = free_acceleration(data, system) + compliance_.response() * lam;
-  hold_forces(data, strands, q, v, a, lam, da_, ddp_);
+  hold_forces(data, strands, a, lam, da_, ddp_);
   Tangent ddp_bar;
   if (closes) {
     update_compliance_derivatives(data);

@@ -13,8 +13,8 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 void ExpoTangent::average(RobotData& data, const StiffSystem& system, const StrandList& strands,
-                          const ForceAverages& averages, const LookAhead* response, const VectorXd& q,
-                          const VectorXd& v, const State& next, const VectorXd& way) {
+                          const ForceAverages& averages, const LookAhead* response, const VectorXd& v,
+                          const State& next, const VectorXd& way) {
   const std::size_t count = strands.all().size(), active = system.active();
   const Index m = row(active);
   VectorXd lam = VectorXd::Zero(row(count)), lam2 = lam, ddp_bar(row(count));
@@ -28,8 +28,7 @@ void ExpoTangent::average(RobotData& data, const StiffSystem& system, const Stra
   a_.resize(to_.nv, 2);
   a_.col(0) = free + by_forces * lam;
   a_.col(1) = free + by_forces * lam2;
-  q_mid_ = q;
-  hold_forces(data, strands, q, v, a_.col(0), lam, da_, ddp_);
+  hold_forces(data, strands, a_.col(0), lam, da_, ddp_);
   if (out_.exact && count > 0) update_compliance_derivatives(data);  // open ones may be corrected
   const Tangent before = response ? system_.ddp_bar : Tangent();
   system_.ddp_bar = active > 0 ? Tangent(ddp_ - change_of_Upsilon(lam)) : ddp_;
@@ -43,7 +42,9 @@ void ExpoTangent::average(RobotData& data, const StiffSystem& system, const Stra
     }
     averages_.begin(Upsilon.topLeftCorner(m, m), holding, c, dt_);
     averages_.differentiate(system_.ddp_bar.topRows(m), system_.delta.topRows(m), delta_dp_.topRows(m),
-                            out_.exact ? &system_.Upsilon_by_q : nullptr, system_.dq, system_.materials, dlam_, dlam2_);
+                            out_.exact ? &system_.Upsilon_by_q : nullptr,
+                            [&](const RowMatrixXd& A, Tangent& to) { add_by_q(A, to); }, system_.materials, dlam_,
+                            dlam2_);
   } else if (active > 0) {
     // −Q(I + ΥQ)⁻¹ Δp̈̄
     MatrixXd Q = MatrixXd::Zero(m, m);
@@ -70,7 +71,7 @@ void ExpoTangent::average(RobotData& data, const StiffSystem& system, const Stra
     add_product(by_forces.leftCols(m), dlam_, da_);
     add_product(Upsilon.leftCols(m), dlam_, ddp_);
   }
-  hold_forces(data, strands, q, v, a_.col(1), lam2, da2_, ddp2_);
+  hold_forces(data, strands, a_.col(1), lam2, da2_, ddp2_);
   if (active > 0) {
     add_product(by_forces.leftCols(m), dlam2_, da2_);
     add_product(Upsilon.leftCols(m), dlam2_, ddp2_);
@@ -101,15 +102,14 @@ void ExpoTangent::join_parts() {
 }
 
 void ExpoTangent::begin_following(RobotData& data, const StiffSystem& system, const StrandList& strands,
-                                  const VectorXd& q, const VectorXd& v, const FollowedDrives& drives,
-                                  Resolver& resolver) {
+                                  const FollowedDrives& drives, Resolver& resolver) {
   const VectorXd free = free_acceleration(data, system);
   const Index m = row(strands.all().size());
   system_.dofs.clear();
   system_.drives.clear();
   for (std::size_t k = 0; k < drives.size(); ++k) system_.dofs.push_back(drives.drive(k).dof);
   if (!system_.dofs.empty()) add_rows(data, strands);
-  hold_forces(data, strands, q, v, free, VectorXd::Zero(m), da_, system_.ddp_bar);
+  hold_forces(data, strands, free, VectorXd::Zero(m), da_, system_.ddp_bar);
   system_.ddp_bar.conservativeResize(m + static_cast<Index>(system_.dofs.size()), to_.size);
   for (std::size_t k = 0; k < system_.dofs.size(); ++k) {
     const Index dof = system_.dofs[k];
@@ -128,8 +128,8 @@ void ExpoTangent::begin_following(RobotData& data, const StiffSystem& system, co
 }
 
 void ExpoTangent::follow(RobotData& data, const StiffSystem& system, const StrandList& strands,
-                         const Resolver& resolver, const FollowedDrives& drives, const VectorXd& q, const VectorXd& v,
-                         const State& next, const VectorXd& way) {
+                         const Resolver& resolver, const FollowedDrives& drives, const VectorXd& v, const State& next,
+                         const VectorXd& way) {
   if (!resolver_.supported()) return give_up();
   const std::size_t count = strands.all().size();
   VectorXd lam(row(count)), lam2 = lam;
@@ -163,15 +163,23 @@ void ExpoTangent::follow(RobotData& data, const StiffSystem& system, const Stran
   const VectorXd free = free_acceleration(data, system);
   const auto by_forces = compliance_.response().leftCols(row(count));
   a_.resize(to_.nv, 2);
-  a_.col(0) = free + by_forces * lam + inverse_ * along.col(0);
-  a_.col(1) = free + by_forces * lam2 + inverse_ * along.col(1);
-  q_mid_ = q;
-  hold_forces(data, strands, q, v, a_.col(0), lam, da_, ddp_);
+  if (!drives.empty()) {
+    factor_.solve_L(along.col(0).data());
+    factor_.solve_L(along.col(1).data());
+    factor_.solve_Lt(along.col(0).data(), along.col(1).data());
+  }
+  a_.col(0) = free + by_forces * lam + along.col(0);
+  a_.col(1) = free + by_forces * lam2 + along.col(1);
+  hold_forces(data, strands, a_.col(0), lam, da_, ddp_);
   add_product(by_forces, dlam_, da_);
-  if (!drives.empty()) add_product(inverse_, dalong, da_);
-  hold_forces(data, strands, q, v, a_.col(1), lam2, da2_, ddp2_);
+  if (!drives.empty()) {
+    factor_.solve_rows(to_.size, dalong.data());
+    factor_.solve_rows(to_.size, dalong2.data());
+    da_ += dalong;
+  }
+  hold_forces(data, strands, a_.col(1), lam2, da2_, ddp2_);
   add_product(by_forces, dlam2_, da2_);
-  if (!drives.empty()) add_product(inverse_, dalong2, da2_);
+  if (!drives.empty()) da2_ += dalong2;
   dway_ = dt_ * (start_velocity() + 0.5 * dt_ * da2_);
   displace(a_.col(1), da2_, dway_);
   move(data, v, next, way);

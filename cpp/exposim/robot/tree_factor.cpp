@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "exposim/kernels/fours.hpp"
+#include "exposim/kernels/row_sums.hpp"
 
 namespace exposim {
 
@@ -203,6 +204,15 @@ TreeFactor::TreeFactor(const std::vector<int>& parents)
     path_.resize(first + static_cast<std::size_t>(padded(size)), k);
   }
   for (const int dof : path_) begins_.push_back(static_cast<int>(columns_[static_cast<std::size_t>(dof)].first));
+  below_.resize(parents.size());
+  for (std::size_t k = 0; k < columns_.size(); ++k) {
+    for (std::size_t p = 0; p < static_cast<std::size_t>(columns_[k].above); ++p) {
+      const std::size_t where = columns_[k].first + p;
+      below_[static_cast<std::size_t>(path_[where])].push_back({static_cast<int>(k), where});
+    }
+  }
+  factors_.resize(parents.size() + 1);
+  summed_.resize(parents.size() + 1);
   U_.resize(path_.size());
   inverse_L_.resize(path_.size());
   y_.resize(static_cast<std::size_t>(kMostRows * longest));
@@ -262,6 +272,52 @@ void TreeFactor::solve_L_apart(const Index* dofs, std::size_t count, Index size,
       for (Index i = 0; i < size; ++i) to[i] -= own[p] * row[i];
     }
     for (Index i = 0; i < size; ++i) row[i] *= inverse_root_D_[k];
+  }
+}
+
+void TreeFactor::solve_rows(Index length, double* rows) const {
+  const auto row = [&](std::size_t k) { return rows + static_cast<Index>(k) * length; };
+  std::size_t count = 0;
+  const auto add = [&](double factor, const double* summed) {
+    factors_[count] = factor;
+    summed_[count++] = summed;
+  };
+  const auto put = [&](std::size_t k) {
+    sum_rows(length, static_cast<Index>(count), factors_.data(), summed_.data(), row(k));
+    count = 0;
+  };
+  for (std::size_t k = columns_.size(); k-- > 0;) {
+    if (below_[k].empty()) continue;
+    add(1.0, row(k));
+    for (const Entry& each : below_[k]) add(-U_[each.where], row(static_cast<std::size_t>(each.dof)));
+    put(k);
+  }
+  for (std::size_t k = 0; k < columns_.size(); ++k) {
+    add(inverse_root_D_[k] * inverse_root_D_[k], row(k));
+    for (std::size_t p = 0; p < static_cast<std::size_t>(columns_[k].above); ++p) {
+      const std::size_t where = columns_[k].first + p;
+      add(-U_[where], row(static_cast<std::size_t>(path_[where])));
+    }
+    put(k);
+  }
+}
+
+void TreeFactor::add_product(const double* A, Index length, const double* rows, double* to) const {
+  const auto nv = static_cast<Index>(columns_.size());
+  for (std::size_t k = 0; k < columns_.size(); ++k, A += nv) {
+    double* const out = to + static_cast<Index>(k) * length;
+    std::size_t count = 0;
+    const auto add = [&](double factor, const double* summed) {
+      factors_[count] = factor;
+      summed_[count++] = summed;
+    };
+    add(1.0, out);
+    for (std::size_t p = 0; p <= static_cast<std::size_t>(columns_[k].above); ++p) {
+      const int dof = path_[columns_[k].first + p];
+      add(A[dof], rows + dof * length);
+    }
+    for (const Entry& each : below_[k]) add(A[each.dof], rows + each.dof * length);
+    sum_rows(length, static_cast<Index>(count), factors_.data(), summed_.data(), out);
   }
 }
 

@@ -37,6 +37,12 @@ class TreeFactor {
   /// The same for two.
   void solve_Lt(double* x, double* y) const;
 
+  // Of rows of many numbers, a multiple of four, one behind the other and a row to each degree of freedom:
+  /// M⁻¹ times them, in place.
+  void solve_rows(Eigen::Index length, double* rows) const;
+  /// to += A times them, with A of the sparsity of M + Mᵀ, row by row.
+  void add_product(const double* A, Eigen::Index length, const double* rows, double* to) const;
+
   /// 1/(M⁻¹)ᵢᵢ
   double felt(Eigen::Index dof) const;
   /// A column of L⁻¹, which is zero but for a degree of freedom and those above: calls f(which, entry) with these.
@@ -58,6 +64,11 @@ class TreeFactor {
 
   std::vector<std::size_t> packed_;
   std::vector<TreeColumn> columns_;
+  struct Entry {
+    int dof;
+    std::size_t where;  // in U
+  };
+  std::vector<std::vector<Entry>> below_;  // what a degree of freedom carries
   // As the columns are laid out: which degree of freedom an entry belongs to, and where the column of that begins.
   std::vector<int> path_, begins_;
   std::vector<double> U_;  // above the diagonal, which is zero here
@@ -66,6 +77,8 @@ class TreeFactor {
   mutable std::vector<unsigned char> inverted_;  // columns of it that are known
   mutable std::vector<double> y_;
   mutable std::vector<std::size_t> place_;  // of degrees of freedom among those given
+  mutable std::vector<double> factors_;
+  mutable std::vector<const double*> summed_;
 };
 
 }  // namespace exposim
