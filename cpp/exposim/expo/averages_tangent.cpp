@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "exposim/kernels/fours.hpp"
 #include "exposim/kernels/oscillator.hpp"
 
 namespace exposim {
@@ -120,27 +121,29 @@ void AveragesTangent::integrate_products() {
     }
   }
   const auto nodes = static_cast<Index>(times.size());
-  for (RowMatrixXd* each : {&eta_, &deta_, &z_, &z2_}) each->resize(m, nodes);
+  const Index length = padded(m);
+  for (RowMatrixXd* each : {&eta_, &deta_}) each->setZero(nodes, length);
+  for (RowMatrixXd* each : {&z_, &z2_}) each->resize(m, nodes);
   course_.resize(4, nodes);
   const OscillatorCourse y{course_.row(0).data(), course_.row(1).data(), course_.row(2).data(), course_.row(3).data()};
   for (Index k = 0; k < m; ++k) {
     const double omega = omega_(k), eta0 = eta0_(k), deta0 = deta0_(k), f = f_(k);
     oscillator_course(omega, c_ * omega, nodes, times.data(), y);
-    double *const eta = eta_.row(k).data(), *const deta = deta_.row(k).data();
+    double *const eta = eta_.data() + k, *const deta = deta_.data() + k;
     double *const z = z_.row(k).data(), *const z2 = z2_.row(k).data();
     for (Index i = 0; i < nodes; ++i) {
-      eta[i] = eta0 * (y.dG[i] + c_ * omega * y.G[i]) + deta0 * y.G[i] + f * y.G1[i];
-      deta[i] = -eta0 * omega * y.G[i] + deta0 * y.dG[i] + f * y.G[i];
+      eta[i * length] = eta0 * (y.dG[i] + c_ * omega * y.G[i]) + deta0 * y.G[i] + f * y.G1[i];
+      deta[i * length] = -eta0 * omega * y.G[i] + deta0 * y.dG[i] + f * y.G[i];
       const Index mirrored = nodes - 1 - i;
       const double weight = weights[static_cast<std::size_t>(mirrored)];
       z[mirrored] = weight * (y.G1[i] + c_ * y.G[i]);
       z2[mirrored] = weight * (y.G2[i] + c_ * y.G1[i]);
     }
   }
-  with_eta_.noalias() = z_ * eta_.transpose();
-  with_deta_.noalias() = z_ * deta_.transpose();
-  with_eta2_.noalias() = z2_ * eta_.transpose();
-  with_deta2_.noalias() = z2_ * deta_.transpose();
+  with_eta_ = product(z_, eta_);
+  with_deta_ = product(z_, deta_);
+  with_eta2_ = product(z2_, eta_);
+  with_deta2_ = product(z2_, deta_);
 }
 
 void AveragesTangent::differentiate(const Tangent& ddp_bar, const Tangent& delta_p, const Tangent& delta_dp,
@@ -149,45 +152,53 @@ void AveragesTangent::differentiate(const Tangent& ddp_bar, const Tangent& delta
   const Index m = omega_.size();
   // In modes, then what their forces add up to.
   const RowMatrixXd to_modes = V_.transpose();
-  const auto sums = [&](const Tangent& of, const VectorXd& by, const VectorXd& by2) {
-    const Tangent eta = product(to_modes, of);
-    once_tangent_ += by.asDiagonal() * eta;
-    twice_tangent_ += by2.asDiagonal() * eta;
-  };
   Tangent &once = once_tangent_, &twice = twice_tangent_;
-  once.setZero(m, ddp_bar.cols());
-  twice.setZero(m, ddp_bar.cols());
-  sums(delta_p, by_eta_, by_eta2_);
-  sums(delta_dp, by_deta_, by_deta2_);
-  sums(ddp_bar, by_f_, by_f2_);
+  const Tangent eta = product(to_modes, delta_p), deta = product(to_modes, delta_dp), f = product(to_modes, ddp_bar);
+  once.resize(m, ddp_bar.cols());
+  twice.resize(m, ddp_bar.cols());
+  RowSum sum(ddp_bar.cols());
+  for (Index k = 0; k < m; ++k) {
+    const double *const of_eta = eta.row(k).data(), *const of_deta = deta.row(k).data(), *const of_f = f.row(k).data();
+    sum.add(by_eta_(k), of_eta).add(by_deta_(k), of_deta).add(by_f_(k), of_f).into(once.row(k).data());
+    sum.add(by_eta2_(k), of_eta).add(by_deta2_(k), of_deta).add(by_f2_(k), of_f).into(twice.row(k).data());
+  }
   if (Upsilon_by_q) {
     integrate_products();
-    const MatrixXd with = with_eta_ + c_ * with_deta_, with2 = with_eta2_ + c_ * with_deta2_;
+    const RowMatrixXd with = with_eta_ + c_ * with_deta_, with2 = with_eta2_ + c_ * with_deta2_;
     const auto count = static_cast<Index>(Upsilon_by_q->size());
-    RowMatrixXd by_q(m, count), by_q2(m, count);
-    MatrixXd half(m, m), E(m, m);
+    RowMatrixXd by_q(m, count), by_q2(m, count), Upsilon(m, m), E;
+    RowMatrixXd V = RowMatrixXd::Zero(m, with.cols());
+    V.leftCols(m) = V_;
     for (Index k = 0; k < count; ++k) {
-      half.noalias() = (*Upsilon_by_q)[static_cast<std::size_t>(k)].topLeftCorner(m, m) * V_;
-      E.noalias() = V_.transpose() * half;
-      by_q.col(k) = -E.cwiseProduct(with).rowwise().sum();
-      by_q2.col(k) = -E.cwiseProduct(with2).rowwise().sum();
+      Upsilon = (*Upsilon_by_q)[static_cast<std::size_t>(k)].topLeftCorner(m, m);
+      E = product(to_modes, product(Upsilon, V));
+      for (Index i = 0; i < m; ++i) {
+        by_q(i, k) = -dot_rows(E.cols(), E.row(i).data(), with.row(i).data());
+        by_q2(i, k) = -dot_rows(E.cols(), E.row(i).data(), with2.row(i).data());
+      }
     }
     add_by_q(by_q, once);
     add_by_q(by_q2, twice);
   }
-  lam_bar.setZero(m, ddp_bar.cols());
-  lam_bar2.setZero(m, ddp_bar.cols());
-  if (!materials.empty()) add_materials(materials, lam_bar, lam_bar2, once, twice);
-  add_product(-V_ / dt_, once, lam_bar);
-  add_product(-V_ * (2.0 / (dt_ * dt_)), twice, lam_bar2);
+  if (!materials.empty()) add_materials(materials, once, twice);
+  lam_bar = product(-V_ / dt_, once);
+  lam_bar2 = product(-V_ * (2.0 / (dt_ * dt_)), twice);
+  if (!materials.empty()) add_forces_of_materials(materials, lam_bar, lam_bar2);
 }
 
-void AveragesTangent::add_materials(const std::vector<Tangent>& materials, Tangent& lam_bar, Tangent& lam_bar2,
-                                    Tangent& once, Tangent& twice) const {
+Matrix3d AveragesTangent::changed(std::size_t k, double along, double across) const {
+  const Vector3d& n = strands_[k].n;
+  const Index first = 3 * static_cast<Index>(k);
+  const Matrix3d normal = n * n.transpose();
+  if (C_(first + 1, first + 1) == 0.0) return along * normal;  // a coordinate
+  return along * normal + across * (Matrix3d::Identity() - normal);
+}
+
+void AveragesTangent::add_materials(const std::vector<Tangent>& materials, Tangent& once, Tangent& twice) {
   // Where K and B change, −Υ (dK Δp + dB Δṗ) is a further acceleration, and −(dK Δp + dB Δṗ) a further force.
-  const_cast<AveragesTangent*>(this)->integrate_products();
+  integrate_products();
   const Index m = omega_.size();
-  MatrixXd Z = MatrixXd::Zero(m, m);  // Δp = Z η
+  Z_.setZero(m, m);  // Δp = Z η
   for (Index first = 0; first < m; first += 3) {
     const Matrix3d C = C_.block<3, 3>(first, first);
     Matrix3d inverse = Matrix3d::Zero();
@@ -196,8 +207,32 @@ void AveragesTangent::add_materials(const std::vector<Tangent>& materials, Tange
     } else {
       inverse = C.inverse();
     }
-    Z.middleRows<3>(first).noalias() = inverse.transpose() * eigen_.eigenvectors().middleRows<3>(first);
+    Z_.middleRows<3>(first).noalias() = inverse.transpose() * eigen_.eigenvectors().middleRows<3>(first);
   }
+  MatrixXd Kz(m, m), Bz(m, m);
+  for (Index direction = 0; direction < once.cols(); ++direction) {
+    bool any = false;
+    for (std::size_t k = 0; k < strands_.size(); ++k) {
+      const auto change = materials[k].col(direction);
+      if (change.isZero(0.0)) continue;
+      if (!any) Kz.setZero(), Bz.setZero();
+      any = true;
+      const auto Z = Z_.middleRows<3>(3 * static_cast<Index>(k));
+      Kz.noalias() += Z.transpose().lazyProduct(changed(k, change(0), change(1)) * Z);
+      Bz.noalias() += Z.transpose().lazyProduct(changed(k, change(2), change(3)) * Z);
+    }
+    if (!any) continue;
+    const auto sums = [&](const RowMatrixXd& with_eta, const RowMatrixXd& with_deta) -> VectorXd {
+      return (Kz.cwiseProduct(with_eta.leftCols(m)) + Bz.cwiseProduct(with_deta.leftCols(m))).rowwise().sum();
+    };
+    once.col(direction) -= omega_.cwiseProduct(sums(with_eta_, with_deta_));
+    twice.col(direction) -= omega_.cwiseProduct(sums(with_eta2_, with_deta2_));
+  }
+}
+
+void AveragesTangent::add_forces_of_materials(const std::vector<Tangent>& materials, Tangent& lam_bar,
+                                              Tangent& lam_bar2) const {
+  const Index m = omega_.size();
   VectorXd eta_int(m), eta_int2(m), eta_end(m);
   for (Index k = 0; k < m; ++k) {
     const double omega = omega_(k), c = c_;
@@ -206,31 +241,18 @@ void AveragesTangent::add_materials(const std::vector<Tangent>& materials, Tange
     eta_int2(k) = eta0_(k) * (y.G1 + c * omega * y.G2) + deta0_(k) * y.G2 + f_(k) * y.G3;
     eta_end(k) = eta0_(k) * (y.dG + c * omega * y.G) + deta0_(k) * y.G + f_(k) * y.G1;
   }
-  const VectorXd p_int = Z * eta_int, p_int2 = Z * eta_int2;
-  const VectorXd dp_int = Z * (eta_end - eta0_), dp_int2 = Z * (eta_int - dt_ * eta0_);
-  for (Index direction = 0; direction < once.cols(); ++direction) {
-    MatrixXd dK = MatrixXd::Zero(m, m), dB = MatrixXd::Zero(m, m);
-    bool any = false;
-    for (std::size_t k = 0; k < strands_.size(); ++k) {
+  const VectorXd p_int = Z_ * eta_int, p_int2 = Z_ * eta_int2;
+  const VectorXd dp_int = Z_ * (eta_end - eta0_), dp_int2 = Z_ * (eta_int - dt_ * eta0_);
+  for (std::size_t k = 0; k < strands_.size(); ++k) {
+    const Index first = 3 * static_cast<Index>(k);
+    for (Index direction = 0; direction < lam_bar.cols(); ++direction) {
       const auto change = materials[k].col(direction);
       if (change.isZero(0.0)) continue;
-      any = true;
-      const Index first = 3 * static_cast<Index>(k);
-      const Vector3d& n = strands_[k].n;
-      const bool coordinate = C_(first + 1, first + 1) == 0.0;
-      const Matrix3d along = n * n.transpose();
-      const Matrix3d across = coordinate ? Matrix3d(Matrix3d::Zero()) : Matrix3d(Matrix3d::Identity() - along);
-      dK.block<3, 3>(first, first) = change(0) * along + change(1) * across;
-      dB.block<3, 3>(first, first) = change(2) * along + change(3) * across;
+      const Matrix3d dK = changed(k, change(0), change(1)), dB = changed(k, change(2), change(3));
+      lam_bar.col(direction).segment<3>(first) -= (dK * p_int.segment<3>(first) + dB * dp_int.segment<3>(first)) / dt_;
+      lam_bar2.col(direction).segment<3>(first) -=
+          (dK * p_int2.segment<3>(first) + dB * dp_int2.segment<3>(first)) * (2.0 / (dt_ * dt_));
     }
-    if (!any) continue;
-    const MatrixXd Kz = Z.transpose() * dK * Z, Bz = Z.transpose() * dB * Z;
-    once.col(direction) -=
-        omega_.cwiseProduct(VectorXd((Kz.cwiseProduct(with_eta_) + Bz.cwiseProduct(with_deta_)).rowwise().sum()));
-    twice.col(direction) -=
-        omega_.cwiseProduct(VectorXd((Kz.cwiseProduct(with_eta2_) + Bz.cwiseProduct(with_deta2_)).rowwise().sum()));
-    lam_bar.col(direction) -= (dK * p_int + dB * dp_int) / dt_;
-    lam_bar2.col(direction) -= (dK * p_int2 + dB * dp_int2) * (2.0 / (dt_ * dt_));
   }
 }
 

@@ -45,20 +45,22 @@ class AveragesTangent {
 
  private:
   void integrate_products();
-  void add_materials(const std::vector<Tangent>& materials, Tangent& lam_bar, Tangent& lam_bar2, Tangent& once,
-                     Tangent& twice) const;
+  /// What a strand's K or B changes by.
+  Eigen::Matrix3d changed(std::size_t k, double along, double across) const;
+  void add_materials(const std::vector<Tangent>& materials, Tangent& once, Tangent& twice);
+  void add_forces_of_materials(const std::vector<Tangent>& materials, Tangent& lam_bar, Tangent& lam_bar2) const;
 
   std::vector<Holding> strands_;
   double c_ = 0.0, dt_ = 0.0;
   Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen_;
-  Eigen::MatrixXd S_, C_, V_;  // V = CU
+  Eigen::MatrixXd S_, C_, V_, Z_;  // V = CU, ZᵀV = 1
   Eigen::VectorXd omega_, eta0_, deta0_, f_;
   Eigen::VectorXd once_, twice_;                                          // of μ
   Eigen::VectorXd by_eta_, by_deta_, by_f_, by_eta2_, by_deta2_, by_f2_;  // of those
   bool has_products_ = false;
   RowMatrixXd eta_, deta_, z_, z2_, course_;  // at nodes in time
   Tangent once_tangent_, twice_tangent_;
-  Eigen::MatrixXd with_eta_, with_deta_, with_eta2_, with_deta2_;  // ∫ z_k(dt − t) η_j(t) dt, …
+  RowMatrixXd with_eta_, with_deta_, with_eta2_, with_deta2_;  // ∫ z_k(dt − t) η_j(t) dt, …
 };
 
 }  // namespace exposim

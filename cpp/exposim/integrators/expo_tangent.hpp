@@ -12,6 +12,7 @@
 #include "exposim/expo/resolver.hpp"
 #include "exposim/expo/resolver_tangent.hpp"
 #include "exposim/expo/system_tangent.hpp"
+#include "exposim/robot/compliance_derivatives.hpp"
 #include "exposim/robot/dynamics_derivatives.hpp"
 #include "exposim/robot/motion_derivatives.hpp"
 #include "exposim/step.hpp"

@@ -77,4 +77,11 @@ void multiply_rows(Index rows, Index inner, Index length, Index stride, const do
   }
 }
 
+EXPOSIM_FOR_EACH_MACHINE
+double dot_rows(Index length, const double* x, const double* y) {
+  Four sum = {0.0, 0.0, 0.0, 0.0};
+  for (Index i = 0; i < fours(length); ++i) sum += four(x, i) * four(y, i);
+  return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+}
+
 }  // namespace exposim

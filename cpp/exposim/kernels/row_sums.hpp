@@ -15,6 +15,8 @@ void sum_rows(Eigen::Index length, Eigen::Index count, const double* factors, co
 void multiply_rows(Eigen::Index rows, Eigen::Index inner, Eigen::Index length, Eigen::Index stride, const double* A,
                    Eigen::Index stride_A, const double* x, const double* plus, double* y);
 
+double dot_rows(Eigen::Index length, const double* x, const double* y);
+
 /// Three rows, one behind the other.
 struct Rows3 {
   double* first;

@@ -1,0 +1,194 @@
+#include "exposim/robot/compliance_derivatives.hpp"
+
+#include <Eigen/Geometry>
+#include <algorithm>
+
+#include "exposim/kernels/fours.hpp"
+#include "exposim/robot/kinematics.hpp"
+
+namespace exposim {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::Vector3d;
+
+namespace {
+
+/// A motion at unit rate, angular and linear.
+struct Unit {
+  Vec3 w, v;
+};
+
+Unit unit(const Mover& mover, const Vector3d& o) { return {Vec3(mover.angular), Vec3(mover.at(o))}; }
+
+// Six rows of columns that stand for velocities or momenta, angular and linear, several columns at a time.
+
+EXPOSIM_FOR_EACH_MACHINE
+void add_motion(Index length, const Unit& S, const double* rates, double* V) {
+  const double by[6] = {S.w.x, S.w.y, S.w.z, S.v.x, S.v.y, S.v.z};
+  for (Index r = 0; r < 6; ++r) {
+    for (Index i = 0; i < fours(length); ++i) four(V + r * length, i) += by[r] * four(rates, i);
+  }
+}
+
+/// Of a body whose frame is at r.
+EXPOSIM_FOR_EACH_MACHINE
+void weigh(Index length, double mass, const Vec3& mc, const Symmetric3& I, const Vec3& r, const double* V, double* F) {
+  for (Index i = 0; i < fours(length); ++i) {
+    const Four wx = four(V, i), wy = four(V + length, i), wz = four(V + 2 * length, i);
+    const Four ux = four(V + 3 * length, i) + wy * r.z - wz * r.y, uy = four(V + 4 * length, i) + wz * r.x - wx * r.z,
+               uz = four(V + 5 * length, i) + wx * r.y - wy * r.x;
+    const Four px = mass * ux + wy * mc.z - wz * mc.y, py = mass * uy + wz * mc.x - wx * mc.z,
+               pz = mass * uz + wx * mc.y - wy * mc.x;
+    four(F, i) = I.xx * wx + I.xy * wy + I.xz * wz + mc.y * uz - mc.z * uy + r.y * pz - r.z * py;
+    four(F + length, i) = I.xy * wx + I.yy * wy + I.yz * wz + mc.z * ux - mc.x * uz + r.z * px - r.x * pz;
+    four(F + 2 * length, i) = I.xz * wx + I.yz * wy + I.zz * wz + mc.x * uy - mc.y * ux + r.x * py - r.y * px;
+    four(F + 3 * length, i) = px;
+    four(F + 4 * length, i) = py;
+    four(F + 5 * length, i) = pz;
+  }
+}
+
+EXPOSIM_FOR_EACH_MACHINE
+void add_all(Index length, const double* from, double* to) {
+  for (Index i = 0; i < fours(length); ++i) four(to, i) += four(from, i);
+}
+
+/// S × V
+EXPOSIM_FOR_EACH_MACHINE
+void turn_back(Index length, const Unit& S, const double* V, double* out) {
+  const auto& [s, l] = S;
+  for (Index i = 0; i < fours(length); ++i) {
+    const Four wx = four(V, i), wy = four(V + length, i), wz = four(V + 2 * length, i);
+    const Four vx = four(V + 3 * length, i), vy = four(V + 4 * length, i), vz = four(V + 5 * length, i);
+    four(out, i) = s.y * wz - s.z * wy;
+    four(out + length, i) = s.z * wx - s.x * wz;
+    four(out + 2 * length, i) = s.x * wy - s.y * wx;
+    four(out + 3 * length, i) = s.y * vz - s.z * vy + l.y * wz - l.z * wy;
+    four(out + 4 * length, i) = s.z * vx - s.x * vz + l.z * wx - l.x * wz;
+    four(out + 5 * length, i) = s.x * vy - s.y * vx + l.x * wy - l.y * wx;
+  }
+}
+
+/// out = TᵀF + FᵀT
+EXPOSIM_FOR_EACH_MACHINE
+void multiply_both(Index size, Index length, const double* T, const double* F, double* out) {
+  for (Index i = 0; i < size; ++i) {
+    for (Index j = 0; j < fours(length); ++j) {
+      Four sum = {0.0, 0.0, 0.0, 0.0};
+      for (Index r = 0; r < 6; ++r) {
+        sum += T[r * length + i] * four(F + r * length, j) + F[r * length + i] * four(T + r * length, j);
+      }
+      four(out + i * length, j) = sum;
+    }
+  }
+}
+
+/// How the velocity of a point changes that is moved by S, which V turns back by `turned`: k × u(c) − turned(c), and
+/// with an arm that does not turn + (k × ω − turned_ω) × arm.
+EXPOSIM_FOR_EACH_MACHINE
+void turn_point(Index length, const Vec3& k, const Vec3& c, const Vec3& arm, const double* V, const double* turned,
+                double* out) {
+  for (Index i = 0; i < fours(length); ++i) {
+    const Four wx = four(V, i), wy = four(V + length, i), wz = four(V + 2 * length, i);
+    const Four ux = four(V + 3 * length, i) + wy * c.z - wz * c.y, uy = four(V + 4 * length, i) + wz * c.x - wx * c.z,
+               uz = four(V + 5 * length, i) + wx * c.y - wy * c.x;
+    const Four tx = four(turned, i), ty = four(turned + length, i), tz = four(turned + 2 * length, i);
+    const Four ax = k.y * wz - k.z * wy - tx, ay = k.z * wx - k.x * wz - ty, az = k.x * wy - k.y * wx - tz;
+    four(out, i) = k.y * uz - k.z * uy - (four(turned + 3 * length, i) + ty * c.z - tz * c.y) + ay * arm.z - az * arm.y;
+    four(out + length, i) =
+        k.z * ux - k.x * uz - (four(turned + 4 * length, i) + tz * c.x - tx * c.z) + az * arm.x - ax * arm.z;
+    four(out + 2 * length, i) =
+        k.x * uy - k.y * ux - (four(turned + 5 * length, i) + tx * c.y - ty * c.x) + ax * arm.y - ay * arm.x;
+  }
+}
+
+}  // namespace
+
+void ComplianceDerivatives::clear() {
+  rows_.clear();
+  size_ = 0;
+}
+
+void ComplianceDerivatives::add_point(std::size_t joint, const Vector3d& position, const Vector3d& arm) {
+  rows_.push_back({joint, position, arm, -1, size_});
+  size_ += 3;
+}
+
+void ComplianceDerivatives::add_dof(Index dof, Index rows) {
+  rows_.push_back({0, Vector3d::Zero(), Vector3d::Zero(), dof, size_});
+  size_ += rows;
+}
+
+void ComplianceDerivatives::move_bodies(const RobotData& data, const Movers& movers) {
+  const std::vector<TreeJoint>& joints = data.robot().tree().joints;
+  const Index length = stride();
+  velocities_.resize(6 * static_cast<Index>(joints.size()), length);
+  momenta_.resize(velocities_.rows(), length);
+  origins_.resize(joints.size());
+  velocities_.topRows<6>().setZero();
+  for (std::size_t b = 1; b < joints.size(); ++b) {
+    const TreeJoint& joint = joints[b];
+    const Vec3 p = data.tree().bodies[b].p;
+    origins_[b] = joint.parent == 0 ? Vector3d(p) : origins_[joint.parent];
+    std::copy_n(velocity(joint.parent), 6 * length, velocity(b));
+    for (Index k = joint.in_v; k < joint.in_v + joint.nv; ++k) {
+      const Unit S = unit(movers[static_cast<std::size_t>(k)], origins_[b]);
+      add_motion(length, S, response_.row(k).data(), velocity(b));
+    }
+    const BodyTerms& terms = data.tree().terms[b];
+    weigh(length, joint.mass, terms.mc, terms.I, p - Vec3(origins_[b]), velocity(b), momentum(b));
+  }
+  for (std::size_t b = joints.size() - 1; b > 0; --b) {
+    if (joints[b].parent != 0) add_all(6 * length, momentum(b), momentum(joints[b].parent));
+  }
+}
+
+void ComplianceDerivatives::add_row(const RobotData& data, const Row& row, const Mover& mover, double* out) {
+  const Index length = stride();
+  const Vector3d c = world_position(data, row.joint, row.position) - origins_[row.joint];
+  double* const half = turned_.row(6).data();
+  turn_point(length, Vec3(mover.angular), Vec3(c), Vec3(row.arm), velocity(row.joint), turned_.data(), half);
+  add_all(3 * length, half, out + row.first * length);
+  for (Index i = 0; i < 3; ++i) {
+    for (Index j = 0; j < size_; ++j) out[j * length + row.first + i] += half[i * length + j];
+  }
+}
+
+void ComplianceDerivatives::compute(const RobotData& data, const Movers& movers, std::vector<MatrixXd>* by_q) {
+  const Robot& robot = data.robot();
+  const Index nv = robot.nv();
+  J_.setZero(nv, padded(size_));
+  for (const Row& row : rows_) {
+    if (row.dof >= 0) {
+      J_(row.dof, row.first) = 1.0;
+      continue;
+    }
+    const Vector3d p = world_position(data, row.joint, row.position) + row.arm;
+    for (const Index k : robot.supports(row.joint))
+      J_.row(k).segment<3>(row.first) = movers[static_cast<std::size_t>(k)].at(p).transpose();
+  }
+  response_ = J_;
+  data.factor().solve_rows(response_.cols(), response_.data());
+  responses_ = response_.leftCols(size_);
+  Upsilon_.noalias() = J_.leftCols(size_).transpose().lazyProduct(responses_);
+  if (!by_q) return;
+
+  const Index length = stride();
+  move_bodies(data, movers);
+  turned_.resize(9, length);
+  by_q_.resize(size_, length);
+  by_q->resize(static_cast<std::size_t>(nv));
+  for (Index k = 0; k < nv; ++k) {
+    const Mover& mover = movers[static_cast<std::size_t>(k)];
+    turn_back(length, unit(mover, origins_[mover.joint]), velocity(mover.parent), turned_.data());
+    multiply_both(size_, length, turned_.data(), momentum(mover.joint), by_q_.data());
+    for (const Row& row : rows_) {
+      const std::vector<Index>& dofs = robot.supports(row.joint);
+      if (row.dof < 0 && std::binary_search(dofs.begin(), dofs.end(), k)) add_row(data, row, mover, by_q_.data());
+    }
+    (*by_q)[static_cast<std::size_t>(k)] = by_q_.leftCols(size_);
+  }
+}
+
+}  // namespace exposim

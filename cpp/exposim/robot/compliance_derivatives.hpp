@@ -1,0 +1,55 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "exposim/robot/motion_derivatives.hpp"
+
+namespace exposim {
+
+/// Υ = J M⁻¹Jᵀ of rows that are three of a point (world axes) or one of a degree of freedom, and its derivatives.
+///
+/// With a_i = M⁻¹J_iᵀ, V_i the velocities of bodies at those rates, F_i the momenta that go with them of all that a
+/// degree of freedom k carries, S_k its motion, V_p that of what carries it,
+///
+///   ∂Υ_ij/∂q_k = (∂J_i/∂q_k) a_j + (∂J_j/∂q_k) a_i + (S_k × V_p,i)·F_j + F_i·(S_k × V_p,j)
+///
+/// since turning all that k carries is, seen from there, turning V_p back.
+class ComplianceDerivatives {
+ public:
+  void clear();
+  void add_point(std::size_t joint, const Eigen::Vector3d& position, const Eigen::Vector3d& arm);
+  /// @param rows that it takes, all but the first zero.
+  void add_dof(Eigen::Index dof, Eigen::Index rows = 1);
+  /// Of the last terms and factor.
+  /// @param by_q null: Υ and M⁻¹Jᵀ alone.
+  void compute(const RobotData& data, const Movers& movers, std::vector<Eigen::MatrixXd>* by_q);
+
+  const Eigen::MatrixXd& Upsilon() const { return Upsilon_; }
+  /// M⁻¹Jᵀ, (nv, rows)
+  const Eigen::MatrixXd& response() const { return responses_; }
+
+ private:
+  struct Row {
+    std::size_t joint;
+    Eigen::Vector3d position, arm;
+    Eigen::Index dof;  // or −1
+    Eigen::Index first;
+  };
+  std::vector<Row> rows_;
+  Eigen::Index size_ = 0;
+  void move_bodies(const RobotData& data, const Movers& movers);
+  /// Adds the changes of a point's Jacobian with a degree of freedom that moves it.
+  void add_row(const RobotData& data, const Row& row, const Mover& mover, double* out);
+  Eigen::Index stride() const { return response_.cols(); }
+  double* velocity(std::size_t body) { return velocities_.data() + 6 * static_cast<Eigen::Index>(body) * stride(); }
+  double* momentum(std::size_t body) { return momenta_.data() + 6 * static_cast<Eigen::Index>(body) * stride(); }
+
+  RowMatrixXd J_, response_;  // of padded rows, J transposed
+  Eigen::MatrixXd Upsilon_, responses_;
+  // At the rates M⁻¹Jᵀ, angular and linear about the origin of each tree: six rows to a body, a column to each of these.
+  RowMatrixXd velocities_, momenta_, turned_, by_q_;
+  std::vector<Eigen::Vector3d> origins_;
+};
+
+}  // namespace exposim
