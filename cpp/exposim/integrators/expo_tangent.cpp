@@ -31,9 +31,14 @@ bool ExpoTangent::supports(const World& world) {
 }
 
 Tangent ExpoTangent::start_velocity() const {
-  Tangent dv = Tangent::Zero(to_.nv, to_.size);
-  for (Index i = 0; i < to_.nv; ++i) dv(i, to_.v(i)) = 1.0;
+  Tangent dv;
+  clear(dv, to_.nv, to_.size);
+  add_start_velocity(1.0, dv);
   return dv;
+}
+
+void ExpoTangent::add_start_velocity(double factor, Tangent& to) const {
+  for (Index i = 0; i < to_.nv; ++i) to(i, to_.v(i)) += factor;
 }
 
 void ExpoTangent::begin(RobotData& data, const Instant& now, const Input& input, const StrandList& strands, double dt) {
@@ -45,15 +50,13 @@ void ExpoTangent::begin(RobotData& data, const Instant& now, const Input& input,
   update_movers(data, movers_);
   const std::size_t count = strands.all().size();
   starts_.resize(count);
-  dphi_.setZero(static_cast<Index>(count), to_.size);
-  system_.delta.setZero(row(count), to_.size);
-  system_.dp.setZero(row(count), to_.size);
-  delta_dp_.setZero(row(count), to_.size);
+  clear(dphi_, static_cast<Index>(count), to_.size);
+  for (Tangent* each : {&system_.delta, &system_.dp, &delta_dp_}) clear(*each, row(count), to_.size);
   for (std::size_t k = 0; k < count; ++k) {
     const Strand& strand = strands.all()[k];
     const Motion& motion = strand.motion;
     PointAt& at = starts_[k];
-    for (Tangent* each : {&at.c, &at.turn, &at.dp}) each->setZero(3, to_.size);
+    for (Tangent* each : {&at.c, &at.turn, &at.dp}) clear(*each, 3, to_.size);
     auto phi = dphi_.row(static_cast<Index>(k));
     if (is_limit(strand)) {
       const auto dof = static_cast<Index>(strand.b);
@@ -113,8 +116,9 @@ void ExpoTangent::take_terms(const RobotData& data, const StrandList& strands, c
   const Tree& tree = world_.robot().tree();
   // dq of the start, and of what it is moved by.
   if (strands.all().size() > starts_.size()) add_strands(strands);
-  Tangent by = Tangent::Zero(to_.nv, to_.size);
-  if (at == At::kHalfOfVelocity) by = 0.5 * dt_ * start_velocity();
+  Tangent by;
+  clear(by, to_.nv, to_.size);
+  if (at == At::kHalfOfVelocity) add_start_velocity(0.5 * dt_, by);
   if (at == At::kHalfOfWay) by = 0.5 * dway_;
   if (at != At::kAsBefore) {
     local_q_ = at != At::kHalfOfWay;
@@ -257,15 +261,15 @@ void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const 
   }
   dynamics_.compute(by_q_, &by_v_);
   if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_;
-  da = dforce_;
-  by_q_ *= -1.0;
-  by_v_ *= -1.0;
+  da.resize(to_.nv, to_.size);
+  RowSum sum(to_.size);
+  for (Index i = 0; i < to_.nv; ++i) sum.add(-1.0, dforce_.row(i).data()).into(da.row(i).data());
   add_by_q(by_q_, nullptr, da);
   add_by_v(by_v_, nullptr, da);
-  factor_.solve_rows(to_.size, da.data());
+  factor_.solve_rows(to_.size, da.data(), -1.0);
 
   const Index m = row(strands.all().size());
-  for (RowMatrixXd* each : {&by_acceleration_, &by_position_, &by_velocity_}) each->setZero(m, to_.nv);
+  for (RowMatrixXd* each : {&by_acceleration_, &by_position_, &by_velocity_}) clear(*each, m, to_.nv);
   for (std::size_t k = 0; k < strands.all().size(); ++k) {
     const Strand& strand = strands.all()[k];
     if (is_limit(strand)) {
@@ -275,7 +279,7 @@ void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const 
                                  by_velocity_);
     }
   }
-  ddp.setZero(m, to_.size);
+  clear(ddp, m, to_.size);
   add_sparse(by_acceleration_, &strands, da, ddp);
   add_by_q(by_position_, &strands, ddp);
   add_by_v(by_velocity_, &strands, ddp);
@@ -290,10 +294,9 @@ void ExpoTangent::hold_response(const StrandList& strands, const VectorXd& a, co
   }
   dynamics_.compute(by_q_, nullptr);
   if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_;
-  da.setZero(to_.nv, to_.size);
-  by_q_ *= -1.0;
+  clear(da, to_.nv, to_.size);
   add_by_q(by_q_, nullptr, da);
-  factor_.solve_rows(to_.size, da.data());
+  factor_.solve_rows(to_.size, da.data(), -1.0);
 }
 
 }  // namespace exposim

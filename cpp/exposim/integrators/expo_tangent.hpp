@@ -88,6 +88,7 @@ class ExpoTangent final : public AgreementWatcher {
   static void put(const Eigen::Matrix3Xd& by, const std::vector<Eigen::Index>& dofs, Eigen::Index first,
                   RowMatrixXd& out);
   Tangent start_velocity() const;
+  void add_start_velocity(double factor, Tangent& to) const;
   void begin_materials(const StrandList& strands);
   /// Drives that are followed as strands, behind those that it began with.
   void add_strands(const StrandList& strands);

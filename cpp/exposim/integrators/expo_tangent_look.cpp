@@ -32,15 +32,16 @@ void ExpoTangent::look_ahead(RobotData& data, const StiffSystem& system, const S
   for (std::size_t k = 0; k < strands.all().size(); ++k) {
     a += compliance_.response().middleCols<3>(row(k)) * ahead.last()[k].lam;
   }
-  dway_ = dt_ * (start_velocity() + 0.5 * dt_ * da_);
+  dway_ = 0.5 * dt_ * dt_ * da_;
+  add_start_velocity(dt_, dway_);
   displace(a, da_, dway_);
 }
 
 void ExpoTangent::begin_looking(const StrandList& strands, const std::vector<Glance>& glances) {
   const std::size_t count = strands.all().size();
-  deta_.setZero(static_cast<Index>(count), to_.size);
-  dleft_.setZero(static_cast<Index>(count), to_.size);
-  ddrag_.setZero(row(count), to_.size);
+  clear(deta_, static_cast<Index>(count), to_.size);
+  clear(dleft_, static_cast<Index>(count), to_.size);
+  clear(ddrag_, row(count), to_.size);
   for (std::size_t k = 0; k < count; ++k) {
     const Strand& strand = strands.all()[k];
     const Motion& motion = strand.motion;
@@ -107,31 +108,34 @@ void ExpoTangent::look_stage(RobotData& data, const StiffSystem& system, const S
   }
   // λ = f − Q p̈ with the whole acceleration p̈.
   MatrixXd Q = MatrixXd::Zero(m, m);
-  Tangent df = Tangent::Zero(m, to_.size);
+  dlam_.resize(m, to_.size);
+  Rows3Sum f(to_.size);
   for (std::size_t k = 0; k < count; ++k) {
     const Glance& glance = glances[k];
-    if (glance.does == Does::kNothing) continue;
+    if (glance.does == Does::kNothing) {
+      f.into(rows3(dlam_, row(k)));
+      continue;
+    }
     const StiffSystem::Row& each = system.rows()[k];
     const Strand& strand = strands.all()[k];
     const Vector3d& n = strand.motion.n;
     const Vector3d p = ddp.segment<3>(row(k));
-    auto f = df.middleRows<3>(row(k));
     Q.block<3, 3>(row(k), row(k)) = glance.Q;
     const Matrix3d along = n * n.transpose(), across = Matrix3d::Identity() - along;
+    const Rows3 dp = rows3(starts_[k].dp, 0);
     const bool has_material = !system_.materials.empty() && strand.point != Strand::kNone;
+    const auto material = [&](Index i) { return system_.materials[k].row(i).data(); };
     const auto holds = [&](const Matrix3d& part) {
-      f -= part * (each.K * system_.delta.middleRows<3>(row(k)));
-      f -= part * ((each.B + h * each.K) * delta_dp_.middleRows<3>(row(k)));
+      f.add(-part * each.K, rows3(system_.delta, row(k)));
+      f.add(-part * (each.B + h * each.K), rows3(delta_dp_, row(k)));
       if (!has_material) return;
-      const Tangent& material = system_.materials[k];
       const Vector3d ahead = each.delta_p + h * (each.delta_dp + h * p), rate = each.delta_dp + h * p;
-      f -= part * along * ahead * material.row(0);
-      f -= part * across * ahead * material.row(1);
-      f -= part * along * rate * material.row(2);
-      f -= part * across * rate * material.row(3);
+      f.add(Vector3d(-part * along * ahead), material(0)).add(Vector3d(-part * across * ahead), material(1));
+      f.add(Vector3d(-part * along * rate), material(2)).add(Vector3d(-part * across * rate), material(3));
     };
     if (glance.does == Does::kHold) {
       holds(Matrix3d::Identity());
+      f.into(rows3(dlam_, row(k)));
       continue;
     }
     if (glance.does == Does::kClose) {
@@ -141,29 +145,31 @@ void ExpoTangent::look_stage(RobotData& data, const StiffSystem& system, const S
       const double by_left = -(2.0 * share / dt_ * (B + rest * K) + 0.5 * share * share * K) * dphi +
                              (0.5 * (B + 2.0 * rest * K) * (1.0 - share * share) - 2.0 * share / dt_ * q_n) * free_n -
                              0.5 * (B + 2.0 * rest * K) * a_n;
-      Tangent f_n = by_left * dleft_.row(static_cast<Index>(k));
-      f_n -= share * share * (B + rest * K) * (n.transpose() * starts_[k].dp);
-      f_n += q_n * (1.0 - share * share) * (n.transpose() * ddp_bar.middleRows<3>(row(k)));
+      f.add(Vector3d(by_left * n), dleft_.row(static_cast<Index>(k)).data());
+      f.add(-share * share * (B + rest * K) * along, dp);
+      f.add(q_n * (1.0 - share * share) * along, rows3(ddp_bar, row(k)));
       if (has_material) {
         const double by_B = -share * share * (dphi + rest * free_n) + rest * (free_n - a_n);
-        f_n += by_B * system_.materials[k].row(2);
-        f_n += rest * by_B * system_.materials[k].row(0);
+        f.add(Vector3d(by_B * n), material(2)).add(Vector3d(rest * by_B * n), material(0));
       }
-      f += n * f_n;
     } else {
       holds(along);
     }
     if (glance.does == Does::kDrag) {
-      f += ddrag_.middleRows<3>(row(k));
+      f.add(1.0, rows3(ddrag_, row(k)));
     } else {
-      f -= glance.eta * across * starts_[k].dp;
-      f -= across * (strand.motion.dp + h * p) * deta_.row(static_cast<Index>(k));
+      f.add(-glance.eta * across, dp);
+      f.add(Vector3d(-across * (strand.motion.dp + h * p)), deta_.row(static_cast<Index>(k)).data());
     }
+    f.into(rows3(dlam_, row(k)));
   }
-  add_product(Upsilon, df, ddp_);
+  add_product(Upsilon, dlam_, ddp_);
   ddp_ = product((MatrixXd::Identity(m, m) + Upsilon * Q).inverse(), ddp_);
-  dlam_ = df;
-  add_product(-Q, ddp_, dlam_);
+  for (std::size_t k = 0; k < count; ++k) {
+    if (glances[k].does == Does::kNothing) continue;
+    const Rows3 lam_rows = rows3(dlam_, row(k));
+    f.add(1.0, lam_rows).add(-glances[k].Q, rows3(ddp_, row(k))).into(lam_rows);
+  }
   add_product(compliance_.response(), dlam_, da_);
 }
 

@@ -180,7 +180,8 @@ void ExpoTangent::follow(RobotData& data, const StiffSystem& system, const Stran
   hold_forces(data, strands, a_.col(1), lam2, da2_, ddp2_);
   add_product(by_forces, dlam2_, da2_);
   if (!drives.empty()) da2_ += dalong2;
-  dway_ = dt_ * (start_velocity() + 0.5 * dt_ * da2_);
+  dway_ = 0.5 * dt_ * dt_ * da2_;
+  add_start_velocity(dt_, dway_);
   displace(a_.col(1), da2_, dway_);
   move(data, v, next, way);
 }

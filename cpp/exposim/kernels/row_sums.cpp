@@ -84,4 +84,10 @@ double dot_rows(Index length, const double* x, const double* y) {
   return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
+void clear_numbers(Index count, double* x) {
+  const Index whole = count / kFour * kFour;
+  if (whole > 0) sum_rows(whole, 0, nullptr, nullptr, x);
+  for (Index i = whole; i < count; ++i) x[i] = 0.0;
+}
+
 }  // namespace exposim

@@ -7,6 +7,7 @@ namespace exposim {
 
 // Of rows whose length is a multiple of four, filled up with zeros.
 
+void clear_numbers(Eigen::Index count, double* x);
 /// out = Σ factors[k] rows[k]; out may be one of the rows.
 void sum_rows(Eigen::Index length, Eigen::Index count, const double* factors, const double* const* rows, double* out);
 /// y = plus + A x for rows of x, y and `plus` that begin every `stride` numbers; A row by row.
@@ -55,6 +56,37 @@ class RowSum {
   std::size_t count_ = 0;
   std::array<double, kMost> factors_;
   std::array<const double*, kMost> rows_;
+};
+
+
+/// Sums of three rows, put together term by term.
+class Rows3Sum {
+ public:
+  explicit Rows3Sum(Eigen::Index length) : sums_{RowSum(length), RowSum(length), RowSum(length)} {}
+
+  /// A rows
+  template <typename Matrix>
+  Rows3Sum& add(const Eigen::MatrixBase<Matrix>& A, const Rows3& rows) {
+    const Eigen::Matrix3d factors = A;
+    for (Eigen::Index i = 0; i < 3; ++i) sums_[static_cast<std::size_t>(i)].add(factors.row(i), rows);
+    return *this;
+  }
+  Rows3Sum& add(double factor, const Rows3& rows) {
+    for (Eigen::Index i = 0; i < 3; ++i) sums_[static_cast<std::size_t>(i)].add(factor, rows[i]);
+    return *this;
+  }
+  /// a row
+  Rows3Sum& add(const Eigen::Vector3d& a, const double* row) {
+    for (Eigen::Index i = 0; i < 3; ++i) sums_[static_cast<std::size_t>(i)].add(a(i), row);
+    return *this;
+  }
+  /// The sums, after which there are no terms any more. @param out of which each row is in no sum but its own.
+  void into(const Rows3& out) {
+    for (Eigen::Index i = 0; i < 3; ++i) sums_[static_cast<std::size_t>(i)].into(out[i]);
+  }
+
+ private:
+  std::array<RowSum, 3> sums_;
 };
 
 }  // namespace exposim

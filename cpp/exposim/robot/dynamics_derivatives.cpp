@@ -1,5 +1,8 @@
 #include "exposim/robot/dynamics_derivatives.hpp"
 
+#include "exposim/kernels/fours.hpp"
+#include "exposim/kernels/row_sums.hpp"
+
 namespace exposim {
 
 using Eigen::Index;
@@ -8,18 +11,18 @@ using Eigen::VectorXd;
 
 namespace {
 
-double dot6(const Vec3& a, const Vec3& b, const Vec3& x, const Vec3& y) { return dot(a, x) + dot(b, y); }
+EXPOSIM_INLINE double dot6(const Vec3& a, const Vec3& b, const Vec3& x, const Vec3& y) { return dot(a, x) + dot(b, y); }
 
-double trace(const Mat3& A) { return A.columns[0].x + A.columns[1].y + A.columns[2].z; }
+EXPOSIM_INLINE double trace(const Mat3& A) { return A.columns[0].x + A.columns[1].y + A.columns[2].z; }
 
 /// A += b aᵀ
-void add_outer(const Vec3& b, const Vec3& a, Mat3& A) {
+EXPOSIM_INLINE void add_outer(const Vec3& b, const Vec3& a, Mat3& A) {
   A.columns[0] += a.x * b;
   A.columns[1] += a.y * b;
   A.columns[2] += a.z * b;
 }
 
-void add(const Mat3& B, Mat3& A) {
+EXPOSIM_INLINE void add(const Mat3& B, Mat3& A) {
   for (int k = 0; k < 3; ++k) A.columns[k] += B.columns[k];
 }
 
@@ -58,7 +61,7 @@ void DynamicsDerivatives::take_terms(const RobotData& data) {
 void DynamicsDerivatives::begin(const RobotData& data, const VectorXd& dv) { begin(&data, dv); }
 void DynamicsDerivatives::begin_at_rest(const VectorXd& dv) { begin(nullptr, dv); }
 
-void DynamicsDerivatives::move_body(const RobotData& data, std::size_t i) {
+EXPOSIM_INLINE void DynamicsDerivatives::move_body(const RobotData& data, std::size_t i) {
   Body& body = bodies_[i];
   const BodyMotion& motion = data.tree().bodies[i];
   const BodyTerms& terms = data.tree().terms[i];
@@ -76,6 +79,7 @@ void DynamicsDerivatives::move_body(const RobotData& data, std::size_t i) {
   add_outer(body.V.v, mc, body.G);
 }
 
+EXPOSIM_FOR_EACH_MACHINE
 void DynamicsDerivatives::begin(const RobotData* data, const VectorXd& dv) {
   const std::vector<TreeJoint>& joints = tree_->joints;
   moves_ = data != nullptr;
@@ -127,11 +131,15 @@ void DynamicsDerivatives::add_force(std::size_t joint, const Vector3d& c, const 
   body.N.columns[2].z -= along;
 }
 
+EXPOSIM_FOR_EACH_MACHINE
 void DynamicsDerivatives::compute(RowMatrixXd& by_q, RowMatrixXd* by_v) {
   const std::vector<TreeJoint>& joints = tree_->joints;
   const auto nv = static_cast<Index>(dofs_.size());
-  by_q.setZero(nv, nv);
-  if (by_v) by_v->setZero(nv, nv);
+  for (RowMatrixXd* each : {&by_q, by_v}) {
+    if (!each) continue;
+    each->resize(nv, nv);
+    clear_numbers(each->size(), each->data());
+  }
   for (std::size_t i = joints.size() - 1; i > 0; --i) {
     const TreeJoint& joint = joints[i];
     const Body& body = bodies_[i];
@@ -153,7 +161,7 @@ void DynamicsDerivatives::compute(RowMatrixXd& by_q, RowMatrixXd* by_v) {
         t_v.v += 2.0 * cross(S.w, body.P);
         u_psi = 2.0 * (trace_G * S.w - transposed_times(body.G, S.w) + cross(body.P, S.v));
       }
-      const auto feels = [&](Index j) {
+      const auto feels = [&](Index j) EXPOSIM_INLINE_CALL {
         const Dof& other = dofs_[static_cast<std::size_t>(j)];
         double q = dot6(u.w, u.v, other.chi.w, other.chi.v) + dot(u_S, other.S.w);
         if (moves_) q += dot(u_psi, other.psi.w);
@@ -186,13 +194,14 @@ void DynamicsDerivatives::compute(RowMatrixXd& by_q, RowMatrixXd* by_v) {
   }
 }
 
+EXPOSIM_FOR_EACH_MACHINE
 void DynamicsDerivatives::put_acceleration(std::size_t joint, const Vector3d& c, const Vector3d& arm, Index first,
                                            RowMatrixXd& J, RowMatrixXd& by_q, RowMatrixXd& by_v) const {
   const Body& body = bodies_[joint];
   const Vec3 r = Vec3(c) - body.o, a(arm);
   const Vec3 u = at(body.V, r), ddc = at(body.A, r) + cross(body.V.w, u), alpha = body.A.w, omega = body.V.w;
   const bool has_arm = !arm.isZero(0.0);
-  const auto write = [&](const Vec3& x, Index column, RowMatrixXd& out) {
+  const auto write = [&](const Vec3& x, Index column, RowMatrixXd& out) EXPOSIM_INLINE_CALL {
     out(first, column) = x.x;
     out(first + 1, column) = x.y;
     out(first + 2, column) = x.z;

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "exposim/kernels/fours.hpp"
 #include "exposim/robot/robot_data.hpp"
 
 namespace exposim {
@@ -51,7 +52,7 @@ class DynamicsDerivatives {
     Vec3 mc;
     Symmetric3 I;
 
-    Spatial operator*(const Spatial& x) const { return {I * x.w + cross(mc, x.v), mass * x.v + cross(x.w, mc)}; }
+    EXPOSIM_INLINE Spatial operator*(const Spatial& x) const { return {I * x.w + cross(mc, x.v), mass * x.v + cross(x.w, mc)}; }
   };
   struct Body {
     Vec3 o;  // what all of its tree is about
@@ -66,8 +67,8 @@ class DynamicsDerivatives {
     Vec3 f, n;  // forces that stay what they are
     Mat3 N;     // Σ c fᵀ − (c·f) 1
   };
-  static Vec3 at(const Spatial& field, const Vec3& r) { return field.v + cross(field.w, r); }
-  static Spatial crossed(const Spatial& a, const Spatial& b) {
+  EXPOSIM_INLINE static Vec3 at(const Spatial& field, const Vec3& r) { return field.v + cross(field.w, r); }
+  EXPOSIM_INLINE static Spatial crossed(const Spatial& a, const Spatial& b) {
     return {cross(a.w, b.w), cross(a.w, b.v) + cross(a.v, b.w)};
   }
   /// @param data null: at rest.

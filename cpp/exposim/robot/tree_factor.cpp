@@ -275,11 +275,11 @@ void TreeFactor::solve_L_apart(const Index* dofs, std::size_t count, Index size,
   }
 }
 
-void TreeFactor::solve_rows(Index length, double* rows) const {
+void TreeFactor::solve_rows(Index length, double* rows, double factor) const {
   const auto row = [&](std::size_t k) { return rows + static_cast<Index>(k) * length; };
   std::size_t count = 0;
-  const auto add = [&](double factor, const double* summed) {
-    factors_[count] = factor;
+  const auto add = [&](double by, const double* summed) {
+    factors_[count] = by;
     summed_[count++] = summed;
   };
   const auto put = [&](std::size_t k) {
@@ -293,7 +293,7 @@ void TreeFactor::solve_rows(Index length, double* rows) const {
     put(k);
   }
   for (std::size_t k = 0; k < columns_.size(); ++k) {
-    add(inverse_root_D_[k] * inverse_root_D_[k], row(k));
+    add(factor * inverse_root_D_[k] * inverse_root_D_[k], row(k));
     for (std::size_t p = 0; p < static_cast<std::size_t>(columns_[k].above); ++p) {
       const std::size_t where = columns_[k].first + p;
       add(-U_[where], row(static_cast<std::size_t>(path_[where])));

@@ -38,8 +38,8 @@ class TreeFactor {
   void solve_Lt(double* x, double* y) const;
 
   // Of rows of many numbers, a multiple of four, one behind the other and a row to each degree of freedom:
-  /// M⁻¹ times them, in place.
-  void solve_rows(Eigen::Index length, double* rows) const;
+  /// M⁻¹ times them, in place; times a factor.
+  void solve_rows(Eigen::Index length, double* rows, double factor = 1.0) const;
   /// to += A times them, with A of the sparsity of M + Mᵀ, row by row.
   void add_product(const double* A, Eigen::Index length, const double* rows, double* to) const;
 
