@@ -30,9 +30,16 @@ STEP = 1e-5  # of finite differences
 ITERATIONS = 100
 
 
-class ByDifferences(StepModel):
-    """The same model with one-sided differences of motions instead of derivatives of steps."""
+def by_differences(model: StepModel, batches: bool) -> Any:
+    """The same with one-sided differences: of Crocoddyl, step by step; or in batches of ours."""
+    if batches:
+        return _ByBatches(model.state, model._horizon, model.costs, model._knot)
+    found = crocoddyl.ActionModelNumDiff(model, True)
+    found.disturbance = STEP
+    return found
 
+
+class _ByBatches(StepModel):
     def _slopes(self, x: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         ndx, nu, horizon = self.state.ndx, self.nu, self._horizon
         states = [x, *(self.state.integrate(x, each) for each in STEP * np.eye(ndx)), *[x] * nu]
@@ -56,11 +63,11 @@ class Watched(crocoddyl.CallbackAbstract):
         self.rows.append((float(solver.cost), float(solver.stepLength), time.process_time()))
 
 
-def by_fddp(task: Any, differences: bool) -> dict[str, Any]:
+def by_fddp(task: Any, differences: str | None) -> dict[str, Any]:
     problem = xs.mpc.crocoddyl_problem(task.sim, task.start, task.horizon, task.cost, control="target")
     models = [*problem.runningModels, problem.terminalModel]
     if differences:
-        made = [ByDifferences(each.state, each._horizon, each.costs, each._knot) for each in models]
+        made = [by_differences(each, differences == "batches") for each in models]
         problem = crocoddyl.ShootingProblem(problem.x0, made[:-1], made[-1])
     solver, watched = crocoddyl.SolverFDDP(problem), Watched()
     solver.th_stop = 1e-4
@@ -83,8 +90,8 @@ def by_fddp(task: Any, differences: bool) -> dict[str, Any]:
 def fddp(_: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """The jump from a cold start: by derivatives, and by differences."""
     for robot in ("solo12", "go2"):
-        for differences in (False, True):
-            how = f"differences of {STEP:g}" if differences else "derivatives"
+        for differences in (None, "batches", "Crocoddyl"):
+            how = f"differences of {STEP:g}, {differences}" if differences else "derivatives"
             yield {"task": "jump", "robot": robot, "by": how} | by_fddp(EXAMPLE["jump"](robot), differences)
 
 

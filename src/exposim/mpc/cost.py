@@ -86,5 +86,29 @@ class Cost:
             second[places, :n, :n] += weighted @ R
         return found
 
+    def at_knot(self, knot: int, horizon: int) -> Cost:
+        """Of the terms that may count at a knot, for points of this knot alone: weights are asked for once."""
+        return _KnotCost(*(each for each in self.terms if each.counts_at(knot, horizon)))
+
     def _asked(self, at: Points) -> list[Term]:
         return [term for term in self.terms if not (term.of_controls and at.u is None)]
+
+
+class _KnotCost(Cost):
+    def __init__(self, *terms: Term):
+        super().__init__(*terms)
+        self._weights: dict[Term, Array] = {}
+
+    def values(self, at: Points) -> Array:
+        if len(at.x) != 1:
+            return super().values(at)
+        total = 0.0
+        for term in self._asked(at):
+            weights = self._weights.get(term)
+            if weights is None:
+                weights = term.weights(at)[0]
+                if not term.varies_in_time:
+                    self._weights[term] = weights
+            residual = term.residual(at)[0]
+            total += 0.5 * float(weights @ (residual * residual))
+        return np.array([total])

@@ -144,7 +144,7 @@ class StepModel(crocoddyl.ActionModelAbstract):  # type: ignore[misc]
     def __init__(self, state: StateManifold, horizon: Horizon, costs: Any, knot: int = 0, bounds: Array | None = None):
         self._own = None
         if not isinstance(costs, crocoddyl.CostModelSum):
-            self._own = Cost(*(each for each in Cost.of(costs).terms if each.counts_at(knot, horizon.knots)))
+            self._own = Cost.of(costs).at_knot(knot, horizon.knots)
         self.costs: Any = costs if self._own is None else self._own
         self._horizon, self._knot = horizon, knot
         self._sim, self._layout = horizon.sim, horizon.sim._layout

@@ -61,6 +61,11 @@ class Term:
             raise InvalidArgument(f"weight of {type(self).__name__} has {self._weight.size} entries; give 1 or {size}")
         return np.asarray(self._share(at)[:, None] * np.broadcast_to(self._weight, (size,)))
 
+    @property
+    def varies_in_time(self) -> bool:
+        """Whether weights are a function of time."""
+        return callable(self._when)
+
     def counts_at(self, knot: int, horizon: int) -> bool:
         """Whether it may count at a knot; of a function of time, always."""
         if callable(self._when):
