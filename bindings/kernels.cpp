@@ -68,6 +68,17 @@ void bind_kernels(nb::module_& m) {
       nb::arg("omega"), nb::arg("c"), nb::arg("t"));
 
   m.def(
+      "oscillator_course",
+      [](double omega, double rate, const Eigen::VectorXd& times) {
+        if (times.size() % 4 != 0) throw nb::value_error("times come in fours");
+        RowMatrixXd y(4, times.size());
+        oscillator_course(omega, rate, times.size(), times.data(),
+                          {y.row(0).data(), y.row(1).data(), y.row(2).data(), y.row(3).data()});
+        return y;
+      },
+      nb::arg("omega"), nb::arg("rate"), nb::arg("times"));
+
+  m.def(
       "integrals",
       [](const Eigen::MatrixXd& A, const Eigen::VectorXd& b, const Eigen::VectorXd& x0, double dt,
          const KernelOptions& options) {

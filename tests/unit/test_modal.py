@@ -60,6 +60,20 @@ def test_an_oscillator_s_integrals_are_right_to_twelve_digits_in_every_regime(ra
             assert abs(value - expected) <= tolerance * scale, (k, omega, c, t, value, expected)
 
 
+@pytest.mark.parametrize("ratio", [0.0, 0.01, 0.5, 1.0, 1.5, 30.0, 1e3])
+def test_the_course_of_an_oscillator_is_what_its_integrals_are_at_each_time(ratio):
+    times = np.array([1e-6, 1e-4, 3e-4, 1e-3, 2e-3, 5e-3, 1e-2, 0.1])
+    for omega in (0.0, 1e-6, 1.0, 1e2, 1e4, 1e5, 1.7e6, 1e8):
+        c = 2.0 * ratio / np.sqrt(omega) if omega > 0 else ratio
+        found = _core.oscillator_course(omega, c * omega, times)
+        for i, t in enumerate(times):
+            expected, scales = _core.oscillator_integrals(omega, c, t), envelope(omega, t)
+            # What is doubled often, as time is, is rounded as often.
+            tolerance = 1e-13 + 1e-15 * (np.sqrt(omega) + c * omega) * times.max()
+            for k in range(4):
+                assert abs(found[k, i] - expected[k]) <= tolerance * scales[k], (k, omega, c, t)
+
+
 def test_an_oscillator_s_integrals_do_not_jump_where_the_method_changes():
     for c in (1e-4, 3e-3, 0.1):
         for x in (4.0, 3.999999999, 4.000000001):
