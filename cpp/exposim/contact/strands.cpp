@@ -44,6 +44,7 @@ void StrandList::gather(const World& world, RobotData& data, const Instant& inst
   strands_.clear();
   for (const std::size_t i : instant.active) add(world, instant, i);
   active_ = strands_.size();
+  turned_ahead_ = 0.0;
   if (max_acceleration < 0.0) return;
 
   const auto may_close = [&](const Motion& motion) {
@@ -86,6 +87,7 @@ void StrandList::gather(const World& world, RobotData& data, const Instant& inst
 }
 
 double StrandList::turn_ahead(const World& world, double h) {
+  turned_ahead_ = h;
   double least = 1.0;  // of the cosines
   for (Strand& strand : strands_) {
     Motion& motion = strand.motion;

@@ -38,6 +38,9 @@ class StrandList {
   /// @return the largest angle by which a normal turns past the point [rad].
   double turn_ahead(const World& world, double h);
 
+  /// By how much; nothing if they are as they were gathered.
+  double turned_ahead() const { return turned_ahead_; }
+
   /// Adds a law along a coordinate, behind all others; they end with the first `count`.
   void add_coordinate(const World& world, Eigen::Index dof, double v, const Law& law);
   void keep(std::size_t count) { strands_.resize(count); }
@@ -56,6 +59,7 @@ class StrandList {
 
   std::vector<Strand> strands_;
   std::size_t active_ = 0;
+  double turned_ahead_ = 0.0;
 };
 
 /// Lowest value of φ + dφ t + a t²/2 for 0 ≤ t ≤ dt.

@@ -105,11 +105,11 @@ bool JointTerms::fits(Fits& out) const {
   Eigen::VectorXd shortfall = Eigen::VectorXd::Zero(count);  // by inertia
   for (Eigen::Index k = 0; k < count; ++k) {
     const Track& track = tracks_[static_cast<std::size_t>(k)];
-    if (track.hold != Hold::kNone) return false;
+    if (track.hold == Hold::kStopping || track.hold == Hold::kTurning) return false;
     const Motor& motor = track.law->motor;
     out.all.push_back({track.dof, track.loaded, track.pull == Pull::kServo, track.strand != Strand::kNone, track.drive,
                        motor.kp, motor.kd, track.K, track.D, track.v, track.X, track.Theta, track.at_start,
-                       track.at_end});
+                       track.at_end, track.friction.K});
     if (track.strand != Strand::kNone || (track.K == 0.0 && track.D == 0.0)) continue;
     out.I(k) = track.I;
     Track more = track, less = track;

@@ -71,6 +71,7 @@ class JointTerms {
     double kp, kd;      ///< of its motor
     double K, D;        ///< of all together
     double v, X, Theta, at_start, at_end;
+    double grip;  ///< stiffness of dry friction that sticks; else zero: it is none, or a constant
   };
   /// All of them, and by how much X, Θ and what q is moved by change with the inertias that they were fitted to (a row
   /// to each, a column to each inertia).
@@ -80,7 +81,7 @@ class JointTerms {
     bool own = false;  ///< these are the inertias by themselves, not those felt
     Eigen::MatrixXd X, Theta, at_start, at_end;
   };
-  /// @return false if friction takes part, of which this is not known.
+  /// @return false if friction comes to rest or turns back in the step, of which this is not known.
   bool fits(Fits& out) const;
 
   /// What the step leaves behind, for the v_next given to settle().

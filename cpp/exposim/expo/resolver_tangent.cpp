@@ -41,7 +41,7 @@ void ResolverTangent::begin(const StiffSystem& system, const std::vector<StrandT
 
   coordinates_.clear();
   moving_ = 0;
-  const Tangent& dq = inputs_->dq;
+  const Tangent& dq = inputs_->moves();
   for (Index k = 0; k < static_cast<Index>(inputs_->Upsilon_by_q.size()); ++k) {
     if (inputs_->Upsilon_by_q[static_cast<std::size_t>(k)].size() == 0) continue;
     Index last = directions_;

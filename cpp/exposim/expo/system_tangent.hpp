@@ -26,7 +26,12 @@ struct SystemTangent {
   /// Of drives that are followed beside the strands (FollowedDrives), in their order, with rows force, K, D, X, fitted
   /// and v at the start; a drive without any rows changes by nothing but how it moves. ∂Υ/∂q and p̈̄ are those with X.
   std::vector<Tangent> drives;
+  /// Of axes that keep to normals that turn, three rows to each of these: ∂Υ/∂q has as many more, behind those of q.
+  Tangent turns;
+  Tangent dq_turns;  ///< dq and those, where there are any
 
+  /// What ∂Υ/∂q is multiplied with.
+  const Tangent& moves() const { return turns.rows() > 0 ? dq_turns : dq; }
   Eigen::Index directions() const { return ddp_bar.cols(); }
   /// dΥ f: the change of the accelerations that forces f cause, all rows.
   Tangent change_of(const Eigen::VectorXd& f) const {
@@ -34,7 +39,7 @@ struct SystemTangent {
     for (Eigen::Index k = 0; k < by_q.cols(); ++k) {
       by_q.col(k).noalias() = Upsilon_by_q[static_cast<std::size_t>(k)] * f;
     }
-    return product(by_q, dq);
+    return product(by_q, moves());
   }
 };
 

@@ -21,6 +21,7 @@ class DistanceGrid final : public Surface {
 
   double distance(const Eigen::Vector3d& p) const override;
   Touch query(const Eigen::Vector3d& p) const override;
+  bool is_exact() const override { return false; }
   Ball bounds() const override;
 
  private:

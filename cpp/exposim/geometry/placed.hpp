@@ -20,6 +20,7 @@ class Placed final : public Surface {
     touch.curvature = rotation_ * touch.curvature * rotation_.transpose();
     return touch;
   }
+  bool is_exact() const override { return surface_->is_exact(); }
   bool makes_wait() const override { return surface_->makes_wait(); }
   Ball bounds() const override {
     const Ball ball = surface_->bounds();

@@ -27,6 +27,9 @@ class Surface {
   virtual Touch query(const Eigen::Vector3d& p) const = 0;
   /// Whether n is the same everywhere.
   virtual bool is_flat() const { return false; }
+  /// Whether φ is a distance, of slope n, and curvature what n changes by: not where these are interpolated, or written
+  /// by others.
+  virtual bool is_exact() const { return !makes_wait(); }
   /// Whether threads that ask it wait for each other, or for somebody else.
   virtual bool makes_wait() const { return false; }
   /// Holds all points with φ ≤ 0.

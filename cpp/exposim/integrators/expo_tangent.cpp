@@ -21,13 +21,8 @@ void ExpoTangent::put(const Eigen::Matrix3Xd& by, const std::vector<Index>& dofs
 }
 
 bool ExpoTangent::supports(const World& world) {
-  if (!has_motion_derivatives(world.robot()) || !world.bonds().empty() || world.has_curved_servos() ||
-      !world.rough_dofs().empty() || !world.edges().empty() || !world.carried().empty() || world.has_free_slots()) {
-    return false;
-  }
-  const Tree& tree = world.robot().tree();
-  return std::all_of(tree.free_bodies.begin(), tree.free_bodies.end(),
-                     [&](std::size_t i) { return Vector3d(tree.joints[i].lever).isZero(0.0); });
+  return has_motion_derivatives(world.robot()) && world.bonds().empty() && !world.has_curved_servos() &&
+         !world.has_curved_grips();
 }
 
 Tangent ExpoTangent::start_velocity() const {
@@ -52,18 +47,23 @@ void ExpoTangent::begin(RobotData& data, const Instant& now, const Input& input,
   starts_.resize(count);
   clear(dphi_, static_cast<Index>(count), to_.size);
   for (Tangent* each : {&system_.delta, &system_.dp, &delta_dp_}) clear(*each, row(count), to_.size);
+  turning_.clear();
+  system_.turns.resize(0, to_.size);
   for (std::size_t k = 0; k < count; ++k) {
     const Strand& strand = strands.all()[k];
     const Motion& motion = strand.motion;
     PointAt& at = starts_[k];
     for (Tangent* each : {&at.c, &at.turn, &at.dp}) clear(*each, 3, to_.size);
+    if (!is_limit(strand) && may_turn(strand.memory.surface)) {
+      begin_turning(data, strands, k);
+      continue;
+    }
     auto phi = dphi_.row(static_cast<Index>(k));
     if (is_limit(strand)) {
       const auto dof = static_cast<Index>(strand.b);
       phi(to_.q(dof)) = motion.n.x();
       at.dp(0, to_.v(dof)) = 1.0;
     } else {
-      if (motion.curved || motion.carried || motion.slides) give_up();
       update_point_tangent(data, movers_, strand.a, strand.position, motion.arm, point_);
       for (std::size_t i = 0; i < point_.dofs->size(); ++i) {
         const Index dof = (*point_.dofs)[i], column = static_cast<Index>(i);
@@ -134,6 +134,10 @@ void ExpoTangent::take_terms(const RobotData& data, const StrandList& strands, c
       moved.middleCols<6>(to_.q(first)) += A0_.block<6, 6>(first, first);
     }
   }
+  if (system_.turns.rows() > 0) {
+    system_.dq_turns.resize(to_.nv + system_.turns.rows(), to_.size);
+    system_.dq_turns << system_.dq, system_.turns;
+  }
   update_movers(data, movers_mid_);
   take_fits(data, joints);
   system_.dofs.clear();
@@ -150,12 +154,17 @@ void ExpoTangent::add_rows(const RobotData& data, const StrandList& strands) {
       compliance_.add_dof(static_cast<Index>(strand.b), 3);
       c_mid_.emplace_back(Vector3d::Zero());
     } else {
-      compliance_.add_point(strand.a, strand.position, strand.motion.arm);
+      if (strand.motion.curved || strand.motion.carried) {
+        compliance_.add_turning(strand.a, strand.position, strand.motion.arm, strand.motion.carried ? strand.b : 0);
+      } else {
+        compliance_.add_point(strand.a, strand.position, strand.motion.arm);
+      }
       c_mid_.push_back(world_position(data, strand.a, strand.position));
     }
   }
   for (const Index dof : system_.dofs) compliance_.add_dof(dof);
   compliance_.compute(data, movers_mid_, nullptr);
+  update_turning(data, strands);
   has_compliance_derivatives_ = false;
 }
 
@@ -194,7 +203,7 @@ VectorXd ExpoTangent::free_acceleration(const RobotData& data, const StiffSystem
 
 void ExpoTangent::add_sparse(const RowMatrixXd& A, const StrandList* strands, const Tangent& x, Tangent& y) const {
   if (!strands) {
-    if (fits_.all.empty()) return factor_.add_product(A.data(), x.cols(), x.data(), y.data());
+    if (fits_.all.empty() && !has_pairs()) return factor_.add_product(A.data(), x.cols(), x.data(), y.data());
     return add_product(A, x, y);
   }
   for (std::size_t k = 0; k < strands->all().size(); ++k) {
@@ -255,17 +264,20 @@ void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const 
     if (is_limit(strand)) continue;
     dynamics_.add_force(strand.a, c_mid_[k], strand.motion.arm, lam.segment<3>(row(k)), Vector3d::Zero());
   }
+  add_reactions(strands, lam);
   for (const ExternalWrench& wrench : input_->wrenches) {
     dynamics_.add_force(wrench.joint, world_position(data, wrench.joint, wrench.position), Vector3d::Zero(),
                         wrench.force, wrench.torque);
   }
   dynamics_.compute(by_q_, &by_v_);
+  slide_reactions(strands, lam);
   if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_;
   da.resize(to_.nv, to_.size);
   RowSum sum(to_.size);
   for (Index i = 0; i < to_.nv; ++i) sum.add(-1.0, dforce_.row(i).data()).into(da.row(i).data());
   add_by_q(by_q_, nullptr, da);
   add_by_v(by_v_, nullptr, da);
+  turn_forces(strands, lam, da);
   factor_.solve_rows(to_.size, da.data(), -1.0);
 
   const Index m = row(strands.all().size());
@@ -283,6 +295,7 @@ void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const 
   add_sparse(by_acceleration_, &strands, da, ddp);
   add_by_q(by_position_, &strands, ddp);
   add_by_v(by_velocity_, &strands, ddp);
+  turn_accelerations(data, strands, da, ddp);
 }
 
 void ExpoTangent::hold_response(const StrandList& strands, const VectorXd& a, const VectorXd& f, Tangent& da) {
@@ -292,10 +305,13 @@ void ExpoTangent::hold_response(const StrandList& strands, const VectorXd& a, co
     if (is_limit(strand)) continue;
     dynamics_.add_force(strand.a, c_mid_[k], strand.motion.arm, f.segment<3>(row(k)), Vector3d::Zero());
   }
+  add_reactions(strands, f);
   dynamics_.compute(by_q_, nullptr);
+  slide_reactions(strands, f);
   if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_;
   clear(da, to_.nv, to_.size);
   add_by_q(by_q_, nullptr, da);
+  turn_forces(strands, f, da);
   factor_.solve_rows(to_.size, da.data(), -1.0);
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "exposim/contact/evaluation.hpp"
+#include "exposim/contact/motion_tangent.hpp"
 #include "exposim/expo/agreement.hpp"
 #include "exposim/expo/averages.hpp"
 #include "exposim/expo/averages_tangent.hpp"
@@ -12,9 +13,11 @@
 #include "exposim/expo/resolver.hpp"
 #include "exposim/expo/resolver_tangent.hpp"
 #include "exposim/expo/system_tangent.hpp"
+#include "exposim/expo/uneven_averages_tangent.hpp"
 #include "exposim/robot/compliance_derivatives.hpp"
 #include "exposim/robot/dynamics_derivatives.hpp"
 #include "exposim/robot/motion_derivatives.hpp"
+#include "exposim/robot/turning_compliance.hpp"
 #include "exposim/step.hpp"
 
 namespace exposim {
@@ -81,6 +84,16 @@ class ExpoTangent final : public AgreementWatcher {
   struct PointAt {
     Tangent c, turn, dp;
   };
+  /// A contact whose normal may turn.
+  struct Turning {
+    std::size_t strand;
+    bool turns;  // else the surface is flat where it is
+    Motion start;
+    MotionTangent of_start, ahead;  // at first, and as the strand has it
+    Tangent theta;                  // of axes that keep to its normal
+    // Where terms are taken, (3, nv): of the point past what carries the surface, and of what moves the two apart.
+    Eigen::Matrix3Xd J, J_omega, J_omega_b, slides;
+  };
   static bool is_limit(const Strand& strand) { return strand.rows == Rows::kCoordinate; }
   static Eigen::Index row(std::size_t strand) { return 3 * static_cast<Eigen::Index>(strand); }
 
@@ -97,6 +110,8 @@ class ExpoTangent final : public AgreementWatcher {
   void add_constant(const JointTerms::Fitted& fitted, Eigen::Ref<Eigen::RowVectorXd> force) const;
   /// What drives and dampers, as fitted where terms were taken, do to inertia and forces.
   void take_fits(const RobotData& data, const JointTerms& joints);
+  /// Of the stretches of dry friction.
+  void grip(const State& next);
   /// Where joints that move nothing that touches are led by a mean acceleration, instead.
   void displace(const Vector& a, const Tangent& da, Tangent& way) const;
   void update_point(const RobotData& data, std::size_t joint, const Eigen::Vector3d& position,
@@ -141,6 +156,25 @@ class ExpoTangent final : public AgreementWatcher {
   void commit(const Motion& motion, const Memory& carried, const Memory& committed, const Law& law, const PointAt& at,
               const Tangent* material, Tangent& ds) const;
 
+  // Of contacts whose normals turn (expo_tangent_turning.cpp):
+  bool may_turn(int surface) const;
+  const Turning* turning(std::size_t strand) const;
+  void begin_turning(const RobotData& data, const StrandList& strands, std::size_t k);
+  void update_turning(const RobotData& data, const StrandList& strands);
+  bool has_pairs() const;
+  /// What acts on the carriers of surfaces; that it acts somewhere else on them; and what turning axes do to Jᵀλ.
+  void add_reactions(const StrandList& strands, const Vector& lam);
+  void slide_reactions(const StrandList& strands, const Vector& lam);
+  void turn_forces(const StrandList& strands, const Vector& lam, Tangent& residual) const;
+  /// What is left to the accelerations of those strands, in axes that turn.
+  void turn_accelerations(const RobotData& data, const StrandList& strands, const Tangent& da, Tangent& ddp) const;
+  void compare_turning(const RobotData& data, const Strand& strand, const Turning& turning, Eigen::Ref<Tangent> off,
+                       Eigen::Ref<Tangent> doff);
+  Memory carried_turning(const Strand& strand, const Turning& turning, const Resolver* resolver, const Motion& to,
+                         const MotionTangent& at, Tangent& ds) const;
+  void stretch_turning(const RobotData& data, const StrandList& strands, const Resolver* resolver, std::size_t contact,
+                       const Instant& next);
+
   const World& world_;
   StepTangent& out_;
   Directions to_;
@@ -171,11 +205,13 @@ class ExpoTangent final : public AgreementWatcher {
   Tangent parts_;  // from the start of the step to the end of its last part
   std::vector<Grazing> grazing_of_parts_;
 
+  std::vector<Turning> turning_;
   Movers movers_mid_, movers_;
   std::vector<Eigen::Vector3d> c_mid_;
-  ComplianceDerivatives compliance_;
+  TurningCompliance compliance_;
   bool has_compliance_derivatives_ = false;
   AveragesTangent averages_;
+  UnevenAveragesTangent uneven_averages_;
   ResolverTangent resolver_;
   DynamicsDerivatives dynamics_;
   PointTangent point_;

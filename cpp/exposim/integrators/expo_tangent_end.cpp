@@ -22,12 +22,12 @@ Matrix3d rotation_at(const VectorXd& q, Index first) {
   return Eigen::Quaterniond(q(first + 6), q(first + 3), q(first + 4), q(first + 5)).toRotationMatrix();
 }
 
-/// a × of every column.
-template <typename Columns>
-Tangent crossed(const Vector3d& a, const Columns& columns) {
-  Matrix3d skew;
-  skew << 0.0, -a.z(), a.y(), a.z(), 0.0, -a.x(), -a.y(), a.x(), 0.0;
-  return skew * columns;
+/// Of the point at a lever from the origin of a body, by the velocities, or their rates, that begin there.
+Vector3d at_lever(const VectorXd& v, Index in_v, const Vector3d& lever) {
+  return v.segment<3>(in_v) + Vector3d(v.segment<3>(in_v + 3)).cross(lever);
+}
+Tangent at_lever(const Tangent& dv, Index in_v, const Vector3d& lever) {
+  return dv.middleRows<3>(in_v) - crossed(lever, dv.middleRows<3>(in_v + 3));
 }
 
 }  // namespace
@@ -49,21 +49,24 @@ void ExpoTangent::move(const RobotData& data, const VectorXd& v, const State& ne
     auto dturn = dq_next_.middleRows<3>(turn);
     dturn = A1_.block<3, 3>(turn, turn) * by.middleRows<3>(turn);
     dturn.middleCols<3>(to_.q(turn)) += A0_.block<3, 3>(turn, turn);
-    // As the world sees it: c̈ = R (a + ω × v), ċ = R₀ v₀.
-    const Vector3d u = v.segment<3>(in_v), w = v.segment<3>(turn), u0 = start.v.segment<3>(in_v);
-    const Tangent turning = crossed(w, dv_mid_.middleRows<3>(in_v)) - crossed(u, dv_mid_.middleRows<3>(turn));
+    // As the world sees it: c̈ = R (a + ω × v), ċ = R₀ v₀, of the point at a lever from the origin.
+    const Vector3d lever = joint.lever, w = v.segment<3>(turn);
+    const Vector3d u = at_lever(v, in_v, lever), u0 = at_lever(start.v, in_v, lever), u1 = at_lever(next.v, in_v, lever);
+    const Tangent turning = crossed(w, at_lever(dv_mid_, in_v, lever)) - crossed(u, dv_mid_.middleRows<3>(turn));
     const auto acceleration = [&](Index column, const Tangent& da) -> Tangent {
-      const Vector3d a = a_.col(column).segment<3>(in_v) + w.cross(u);
-      return R * (da.middleRows<3>(in_v) + turning - crossed(a, system_.dq.middleRows<3>(turn)));
+      const Vector3d a = at_lever(VectorXd(a_.col(column)), in_v, lever) + w.cross(u);
+      return R * (at_lever(da, in_v, lever) + turning - crossed(a, system_.dq.middleRows<3>(turn)));
     };
     Tangent dc = Tangent::Zero(3, to_.size);
     dc.middleCols<3>(to_.v(in_v)) = R0;
-    for (Index k = 0; k < 3; ++k) dc.col(to_.q(turn + k)) = R0 * Vector3d::Unit(k).cross(u0);
+    dc.middleCols<3>(to_.v(turn)) = -R0 * skew(lever);
+    dc.middleCols<3>(to_.q(turn)) = -R0 * skew(u0);
     Tangent c = dt_ * dc + 0.5 * dt_ * dt_ * acceleration(1, da2_);
     c.middleCols<3>(to_.q(in_v)) += R0;
-    dq_next_.middleRows<3>(in_v) = R1.transpose() * c;
-    const Vector3d u1 = next.v.segment<3>(in_v);
-    dv_next_.middleRows<3>(in_v) = R1.transpose() * (dc + dt_ * acceleration(0, da_)) + crossed(u1, dturn);
+    c.middleCols<3>(to_.q(turn)) -= R0 * skew(lever);
+    dq_next_.middleRows<3>(in_v) = R1.transpose() * c + crossed(lever, dturn);
+    dv_next_.middleRows<3>(in_v) = R1.transpose() * (dc + dt_ * acceleration(0, da_)) + crossed(u1, dturn) +
+                                   crossed(lever, dv_next_.middleRows<3>(turn));
   }
 }
 
@@ -119,6 +122,10 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
     values.col(0).segment<3>(row(k)) = each.dp;
     values.col(1).segment<3>(row(k)) = each.p;
     Q.block<3, 3>(row(k), row(k)) = each.Q;
+    if (const Turning* const each_turning = turning(k)) {
+      compare_turning(data, strand, *each_turning, off.middleRows<3>(row(k)), doff.middleRows<3>(row(k)));
+      continue;
+    }
     update_point(data, strand.a, strand.position, start.arm, dq_next_, dv_next_, at_end_);
     const auto way = way_target_.middleRows<3>(row(k)), dp = dp_target_.middleRows<3>(row(k));
     auto p_rows = off.middleRows<3>(row(k)), dp_rows = doff.middleRows<3>(row(k));
@@ -173,12 +180,16 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
     for (Index k = 0; k < 3; ++k) mid.col(k) = movers_mid_[static_cast<std::size_t>(in_v + k)].linear;
     const Matrix3d R = data.tree().bodies[i].R.matrix();
     const Tangent by = mid * system_.dq.middleRows<3>(turn) - R * dq_next_.middleRows<3>(turn);
-    for (const Index first : {in_v, turn}) {
-      for (const Index column : {0, 1}) {
-        auto rows = (column == 0 ? dv : dq).middleRows<3>(first);
-        const Vector3d x = mid * pushed.col(column).segment<3>(first);
-        rows = R.transpose() * (mid * rows - crossed(x, by));
-      }
+    const Vector3d lever = joint.lever;
+    for (const Index column : {0, 1}) {
+      Tangent& of = column == 0 ? dv : dq;
+      const VectorXd given = pushed.col(column);
+      const auto turned = [&](const Vector3d& x, const Tangent& dx) -> Tangent {
+        return R.transpose() * (mid * dx - crossed(mid * x, by));
+      };
+      const Tangent there = turned(at_lever(given, in_v, lever), at_lever(of, in_v, lever));
+      of.middleRows<3>(turn) = turned(given.segment<3>(turn), of.middleRows<3>(turn));
+      of.middleRows<3>(in_v) = there + crossed(lever, of.middleRows<3>(turn));
     }
   }
   const Tangent before = dq_next_, v_before = dv_next_ + dv;
@@ -190,9 +201,10 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
     dq_next_.middleRows<6>(in_v) =
         A0_.block<6, 6>(in_v, in_v) * before.middleRows<6>(in_v) + A1_.block<6, 6>(in_v, in_v) * dq.middleRows<6>(in_v);
     const Matrix3d Rb = rotation_at(q, joint.in_q), Ra = rotation_at(next.q, joint.in_q);
-    const Vector3d u = next.v.segment<3>(in_v), u_before = Rb.transpose() * (Ra * u);
-    const Tangent dc = Rb * (v_before.middleRows<3>(in_v) - crossed(u_before, before.middleRows<3>(turn)));
-    dv_next_.middleRows<3>(in_v) = Ra.transpose() * dc + crossed(u, dq_next_.middleRows<3>(turn));
+    const Vector3d lever = joint.lever, u = at_lever(next.v, in_v, lever), u_before = Rb.transpose() * (Ra * u);
+    const Tangent dc = Rb * (at_lever(v_before, in_v, lever) - crossed(u_before, before.middleRows<3>(turn)));
+    dv_next_.middleRows<3>(in_v) = Ra.transpose() * dc + crossed(u, dq_next_.middleRows<3>(turn)) +
+                                   crossed(lever, v_before.middleRows<3>(turn));
   }
 }
 
@@ -201,6 +213,7 @@ void ExpoTangent::end(const RobotData& data, const StrandList& strands, const Re
   out_.next.topRows(to_.nv) = dq_next_;
   out_.next.middleRows(to_.nv, to_.nv) = dv_next_;
   stretch(data, strands, resolver, step);
+  grip(step.next.state);
   out_.grazing.clear();
   if (resolver) out_.grazing = resolver_.grazing();
   for (Grazing& each : out_.grazing) each.strand = strands.all()[each.strand].index;
@@ -213,15 +226,21 @@ void ExpoTangent::stretch(const RobotData& data, const StrandList& strands, cons
   for (std::size_t i = 0; i < world_.contacts().size(); ++i) {
     const Memory& committed = next.state.memory[i];
     if (!committed.active()) continue;
-    const ContactPoint shape = world_.shape(world_.point_of(i, committed));
+    if (may_turn(committed.surface)) {
+      stretch_turning(data, strands, resolver, i, next);
+      continue;
+    }
+    const std::size_t point = world_.point_of(i, committed);
+    const ContactPoint shape = world_.shape(point);
     const Motion& to = next.motions[i];
-    if (to.curved || to.carried) return give_up();
     update_point(data, shape.joint, shape.position, to.arm, dq_next_, dv_next_, at_end_);
     Tangent ds = Tangent::Zero(3, to_.size);
     Memory before;
     const Tangent* material = nullptr;
     for (std::size_t k = 0; k < strands.all().size(); ++k) {
-      if (strands.all()[k].index != i || is_limit(strands.all()[k])) continue;
+      const Strand& strand = strands.all()[k];
+      const bool same = strand.index == i || strand.index == Strand::kNone;
+      if (!same || strand.point != point || strand.memory.surface != committed.surface) continue;
       before = carried(strands, k, resolver, to, ds);
       if (!system_.materials.empty()) material = &system_.materials[k];
     }

@@ -1,5 +1,7 @@
 // Derivatives of what drives and dampers do to a step of Expo.
 
+#include <algorithm>
+
 #include "exposim/integrators/expo_tangent.hpp"
 
 namespace exposim {
@@ -9,6 +11,11 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 void ExpoTangent::add_constant(const JointTerms::Fitted& fitted, Eigen::Ref<Eigen::RowVectorXd> force) const {
+  if (fitted.grip > 0.0) {
+    const std::vector<Index>& rough = world_.rough_dofs();
+    const auto which = std::find(rough.begin(), rough.end(), fitted.dof) - rough.begin();
+    force(to_.grips + which) -= fitted.grip;
+  }
   if (!fitted.serves) return;
   force(to_.force(fitted.dof)) += 1.0;
   force(to_.q(fitted.dof)) -= fitted.kp;
@@ -75,6 +82,17 @@ void ExpoTangent::take_fits(const RobotData& data, const JointTerms& joints) {
     add_constant(each, force);
     force(to_.v(each.dof)) -= each.K * each.Theta + each.D;
     force.noalias() -= each.K * each.v * (Theta_by_q.row(each.dof) * system_.dq);
+  }
+}
+
+void ExpoTangent::grip(const State& next) {
+  for (std::size_t k = 0; k < next.grips.size(); ++k) {
+    if (next.grips[k].slipping) continue;  // its spring holds the sliding friction
+    const Index dof = world_.rough_dofs()[k], at = to_.grips + static_cast<Index>(k);
+    auto s = out_.next.row(at);
+    s = dq_next_.row(dof);
+    s(to_.q(dof)) -= 1.0;
+    s(at) += 1.0;
   }
 }
 

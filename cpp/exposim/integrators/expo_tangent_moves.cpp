@@ -34,17 +34,26 @@ void ExpoTangent::average(RobotData& data, const StiffSystem& system, const Stra
   system_.ddp_bar = active > 0 ? Tangent(ddp_ - change_of_Upsilon(lam)) : ddp_;
   if (active > 0 && !response) {
     const double c = ForceAverages::proportional_damping(system);
-    if (c < 0.0) return give_up();
     std::vector<AveragesTangent::Holding> holding;
     for (std::size_t k = 0; k < active; ++k) {
       const StiffSystem::Row& each = system.rows()[k];
       holding.push_back({each.K, each.B, each.delta_p, each.delta_dp, each.ddp_bar, strands.all()[k].motion.n});
     }
-    averages_.begin(Upsilon.topLeftCorner(m, m), holding, c, dt_);
-    averages_.differentiate(system_.ddp_bar.topRows(m), system_.delta.topRows(m), delta_dp_.topRows(m),
-                            out_.exact ? &system_.Upsilon_by_q : nullptr,
-                            [&](const RowMatrixXd& A, Tangent& to) { add_by_q(A, to); }, system_.materials, dlam_,
-                            dlam2_);
+    const auto add_by_moves = [&](const RowMatrixXd& A, Tangent& to) {
+      if (system_.turns.rows() == 0) return add_by_q(A, to);
+      add_product(A, system_.moves(), to);
+    };
+    const auto differentiate = [&](auto& form) {
+      form.differentiate(system_.ddp_bar.topRows(m), system_.delta.topRows(m), delta_dp_.topRows(m),
+                         out_.exact ? &system_.Upsilon_by_q : nullptr, add_by_moves, system_.materials, dlam_, dlam2_);
+    };
+    if (c >= 0.0) {
+      averages_.begin(Upsilon.topLeftCorner(m, m), holding, c, dt_);
+      differentiate(averages_);
+    } else {
+      if (!uneven_averages_.begin(Upsilon.topLeftCorner(m, m), holding, dt_)) return give_up();
+      differentiate(uneven_averages_);
+    }
   } else if (active > 0) {
     // −Q(I + ΥQ)⁻¹ Δp̈̄
     MatrixXd Q = MatrixXd::Zero(m, m);

@@ -194,6 +194,12 @@ void DynamicsDerivatives::compute(RowMatrixXd& by_q, RowMatrixXd* by_v) {
   }
 }
 
+DynamicsDerivatives::Acceleration DynamicsDerivatives::acceleration(std::size_t joint, const Vector3d& c) const {
+  const Body& body = bodies_[joint];
+  const Vec3 r = Vec3(c) - body.o;
+  return {Vector3d(at(body.A, r) + cross(body.V.w, at(body.V, r)) + tree_->gravity), Vector3d(body.A.w)};
+}
+
 EXPOSIM_FOR_EACH_MACHINE
 void DynamicsDerivatives::put_acceleration(std::size_t joint, const Vector3d& c, const Vector3d& arm, Index first,
                                            RowMatrixXd& J, RowMatrixXd& by_q, RowMatrixXd& by_v) const {

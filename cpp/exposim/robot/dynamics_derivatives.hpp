@@ -40,6 +40,12 @@ class DynamicsDerivatives {
   void put_acceleration(std::size_t joint, const Eigen::Vector3d& c, const Eigen::Vector3d& arm, Eigen::Index first,
                         RowMatrixXd& J, RowMatrixXd& by_q, RowMatrixXd& by_v) const;
 
+  /// Of the motion begun with, as the world sees it: what a body has at c, and its rotation.
+  struct Acceleration {
+    Eigen::Vector3d linear, angular;
+  };
+  Acceleration acceleration(std::size_t joint, const Eigen::Vector3d& c) const;
+
  private:
   struct Spatial {
     Vec3 w, v;  // angular; linear at the origin that its tree is about
