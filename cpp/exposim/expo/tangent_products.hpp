@@ -10,6 +10,7 @@ namespace exposim {
 inline Rows3 rows3(const Tangent& x, Eigen::Index first) {
   return {const_cast<double*>(x.data()) + first * x.cols(), x.cols()};
 }
+Rows3 rows3(Tangent&& x, Eigen::Index first) = delete;  // they would not outlive it
 /// Nothing, of that size.
 inline void clear(RowMatrixXd& x, Eigen::Index rows, Eigen::Index columns) {
   x.resize(rows, columns);
@@ -20,10 +21,14 @@ inline void clear(RowMatrixXd& x, Eigen::Index rows, Eigen::Index columns) {
 inline void add_product(const RowMatrixXd& A, const Tangent& x, Tangent& y) {
   multiply_rows(A.rows(), A.cols(), x.cols(), x.cols(), A.data(), A.cols(), x.data(), y.data(), y.data());
 }
-/// A x
-inline Tangent product(const RowMatrixXd& A, const Tangent& x) {
-  Tangent y(A.rows(), x.cols());
+/// y = A x
+inline void multiply(const RowMatrixXd& A, const Tangent& x, Tangent& y) {
+  y.resize(A.rows(), x.cols());
   multiply_rows(A.rows(), A.cols(), x.cols(), x.cols(), A.data(), A.cols(), x.data(), nullptr, y.data());
+}
+inline Tangent product(const RowMatrixXd& A, const Tangent& x) {
+  Tangent y;
+  multiply(A, x, y);
   return y;
 }
 

@@ -180,9 +180,15 @@ void ExpoTangent::update_compliance_derivatives(const RobotData& data) {
   }
 }
 
-Tangent ExpoTangent::change_of_Upsilon(const VectorXd& f) const {
-  const bool known = out_.exact && has_compliance_derivatives_;
-  return known ? system_.change_of(f) : Tangent::Zero(f.size(), to_.size);
+void ExpoTangent::subtract_change_of_Upsilon(const VectorXd& f, Tangent& from) const {
+  if (!out_.exact || !has_compliance_derivatives_) return;
+  const Index rows = std::min(from.rows(), compliance_.Upsilon().rows()), used = std::min(f.size(), rows);
+  RowMatrixXd by_q(from.rows(), static_cast<Index>(system_.Upsilon_by_q.size()));
+  for (Index k = 0; k < by_q.cols(); ++k) {
+    const MatrixXd& each = system_.Upsilon_by_q[static_cast<std::size_t>(k)];
+    by_q.col(k).head(rows) = each.topLeftCorner(rows, used).lazyProduct(-f.head(used));
+  }
+  add_by_moves(by_q, from);
 }
 
 void ExpoTangent::add_change_of_Q(const StrandList& strands, std::size_t k, double h, const Vector3d& x,
@@ -213,17 +219,18 @@ void ExpoTangent::add_sparse(const RowMatrixXd& A, const StrandList* strands, co
       y.row(row(k)) += A(row(k), dof) * x.row(dof);
       continue;
     }
-    RowSum sum(x.cols());
     for (Index i = row(k); i < row(k) + 3; ++i) {
-      sum.add(1.0, y.row(i).data());
-      for (const Index each : world_.robot().supports(strand.a)) sum.add(A(i, each), x.row(each).data());
-      sum.into(y.row(i).data());
+      sum_.add(1.0, y.row(i).data());
+      for (const Index each : world_.robot().supports(strand.a)) sum_.add(A(i, each), x.row(each).data());
+      sum_.into(x.cols(), y.row(i).data());
     }
   }
 }
 
-void ExpoTangent::add_by_q(const RowMatrixXd& A, Tangent& y) const {
-  local_q_ ? add_by_local_q(A, y) : add_product(A, system_.dq, y);
+void ExpoTangent::add_by_moves(const RowMatrixXd& A, Tangent& y) const {
+  if (!local_q_) return add_product(A, system_.moves(), y);
+  add_by_local_q(A, y);
+  if (A.cols() > to_.nv) add_product(A.rightCols(A.cols() - to_.nv), system_.turns, y);
 }
 
 void ExpoTangent::add_by_q(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const {

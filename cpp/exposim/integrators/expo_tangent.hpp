@@ -117,12 +117,12 @@ class ExpoTangent final : public AgreementWatcher {
   void update_point(const RobotData& data, std::size_t joint, const Eigen::Vector3d& position,
                     const Eigen::Vector3d& arm, const Tangent& dq, const Tangent& dv, PointAt& out);
   /// Of U = travel(from, to, arm).
-  static Tangent travelled(const Motion& from, const Motion& to, const Eigen::Vector3d& arm, const PointAt& start,
-                           const PointAt& end);
+  static void add_travelled(const Eigen::Matrix3d& factor, const Motion& from, const Motion& to,
+                            const Eigen::Vector3d& arm, const PointAt& start, const PointAt& end, Rows3Sum& sum);
   /// dΥ/dq, where it was not yet asked for since terms were taken.
   void update_compliance_derivatives(const RobotData& data);
-  /// dΥ f; nothing where Υ is taken to change against mean forces alone.
-  Tangent change_of_Upsilon(const Vector& f) const;
+  /// Subtracts dΥ f; nothing where Υ is taken to change against mean forces alone.
+  void subtract_change_of_Upsilon(const Vector& f, Tangent& from) const;
   /// dQ x of a strand with Q = h (B + h K), where its material changes.
   void add_change_of_Q(const StrandList& strands, std::size_t k, double h, const Eigen::Vector3d& x, Tangent& to) const;
   Vector free_acceleration(const RobotData& data, const StiffSystem& system) const;
@@ -132,10 +132,11 @@ class ExpoTangent final : public AgreementWatcher {
   /// Those of a = M⁻¹Jᵀf.
   void hold_response(const StrandList& strands, const Vector& a, const Vector& f, Tangent& da);
   /// y += A dq, y += A dv for what depends on where, and how fast the robot is as terms are taken.
-  void add_by_q(const RowMatrixXd& A, Tangent& y) const;
   /// A has three rows to each strand, zero where its Jacobian is, or (null) a row to each degree of freedom.
   void add_by_q(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const;
   void add_by_v(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const;
+  /// The same for any A by all that Υ depends on.
+  void add_by_moves(const RowMatrixXd& A, Tangent& y) const;
   void add_by_local_q(const RowMatrixXd& A, Tangent& y) const;
   /// The same for any x with a row to each degree of freedom.
   void add_sparse(const RowMatrixXd& A, const StrandList* strands, const Tangent& x, Tangent& y) const;
@@ -148,6 +149,15 @@ class ExpoTangent final : public AgreementWatcher {
   /// Of left_when_closed().
   void close(const Strand& strand, std::size_t k, double left, const Tangent& da);
   void slide(const Strand& strand, std::size_t k, double eta, double lam_n, const Tangent& dlam_n);
+  /// Where contacts and the robot part, that are to agree.
+  void compare(const RobotData& data, const StrandList& strands, std::size_t k);
+  /// Of a correction M⁻¹Jᵀw with w = Q x, x = (1 + ΥQ)⁻¹ values, by what the values change by.
+  void push(const StrandList& strands, const std::vector<AgreementDifference>& differences, const Vector& a,
+            const Vector& x, const Vector& w, const RowMatrixXd& by_change, Tangent& change, Tangent& da);
+  /// Free bodies are pushed where terms were taken, and moved where they are.
+  void turn_pushed(const RobotData& data, std::size_t body, const Eigen::MatrixX2d& pushed);
+  void add_pushed(std::size_t body, const Vector& q, const State& next);
+  void move_free_body(const RobotData& data, std::size_t body, const Vector& v, const State& next);
   void move(const RobotData& data, const Vector& v, const State& next, const Vector& way);
   void stretch(const RobotData& data, const StrandList& strands, const Resolver* resolver, const Step& step);
   /// Of the stretch of a contact before its law is applied. @return that stretch.
@@ -219,7 +229,8 @@ class ExpoTangent final : public AgreementWatcher {
   TreeFactor factor_;  // where terms are taken
   Eigen::MatrixXd A0_, A1_;
   RowMatrixXd by_q_, by_v_;
-  Tangent residual_;
+  Tangent moved_, off_, doff_, dv_, dq_, dw_, dQ_, six_;  // scratch
+  mutable LongRowSum sum_;
   RowMatrixXd by_acceleration_, by_position_, by_velocity_;  // of the accelerations of strands
 };
 

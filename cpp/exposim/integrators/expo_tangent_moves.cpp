@@ -31,7 +31,8 @@ void ExpoTangent::average(RobotData& data, const StiffSystem& system, const Stra
   hold_forces(data, strands, a_.col(0), lam, da_, ddp_);
   if (out_.exact && count > 0) update_compliance_derivatives(data);  // open ones may be corrected
   const Tangent before = response ? system_.ddp_bar : Tangent();
-  system_.ddp_bar = active > 0 ? Tangent(ddp_ - change_of_Upsilon(lam)) : ddp_;
+  system_.ddp_bar = ddp_;
+  if (active > 0) subtract_change_of_Upsilon(lam, system_.ddp_bar);
   if (active > 0 && !response) {
     const double c = ForceAverages::proportional_damping(system);
     std::vector<AveragesTangent::Holding> holding;
@@ -39,13 +40,11 @@ void ExpoTangent::average(RobotData& data, const StiffSystem& system, const Stra
       const StiffSystem::Row& each = system.rows()[k];
       holding.push_back({each.K, each.B, each.delta_p, each.delta_dp, each.ddp_bar, strands.all()[k].motion.n});
     }
-    const auto add_by_moves = [&](const RowMatrixXd& A, Tangent& to) {
-      if (system_.turns.rows() == 0) return add_by_q(A, to);
-      add_product(A, system_.moves(), to);
-    };
     const auto differentiate = [&](auto& form) {
       form.differentiate(system_.ddp_bar.topRows(m), system_.delta.topRows(m), delta_dp_.topRows(m),
-                         out_.exact ? &system_.Upsilon_by_q : nullptr, add_by_moves, system_.materials, dlam_, dlam2_);
+                         out_.exact ? &system_.Upsilon_by_q : nullptr,
+                         [&](const RowMatrixXd& A, Tangent& to) { add_by_moves(A, to); }, system_.materials, dlam_,
+                         dlam2_);
     };
     if (c >= 0.0) {
       averages_.begin(Upsilon.topLeftCorner(m, m), holding, c, dt_);
@@ -67,11 +66,9 @@ void ExpoTangent::average(RobotData& data, const StiffSystem& system, const Stra
     Tangent dQ = Tangent::Zero(m, to_.size);
     for (std::size_t k = 0; k < active; ++k) add_change_of_Q(strands, k, 0.5 * dt_, whole.segment<3>(row(k)), dQ);
     const Tangent change = (system_.ddp_bar - before).topRows(m);
-    VectorXd all = VectorXd::Zero(row(count));
-    all.head(m) = by;
-    const Tangent alpha = (MatrixXd::Identity(m, m) + U * Q)
-                              .partialPivLu()
-                              .solve(MatrixXd(change_of_Upsilon(all).topRows(m) - U * (Q * change + dQ)));
+    Tangent rest = -U * (Q * change + dQ);
+    subtract_change_of_Upsilon(-by, rest);
+    const Tangent alpha = (MatrixXd::Identity(m, m) + U * Q).partialPivLu().solve(MatrixXd(rest));
     const Tangent dby = -Q * (change + alpha) - dQ;
     dlam_ += dby;
     dlam2_ += dby;

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <array>
+#include <vector>
 
 namespace exposim {
 
@@ -58,6 +59,25 @@ class RowSum {
   std::array<const double*, kMost> rows_;
 };
 
+
+/// The same of any number of terms.
+class LongRowSum {
+ public:
+  LongRowSum& add(double factor, const double* row) {
+    factors_.push_back(factor);
+    rows_.push_back(row);
+    return *this;
+  }
+  void into(Eigen::Index length, double* out) {
+    sum_rows(length, static_cast<Eigen::Index>(rows_.size()), factors_.data(), rows_.data(), out);
+    factors_.clear();
+    rows_.clear();
+  }
+
+ private:
+  std::vector<double> factors_;
+  std::vector<const double*> rows_;
+};
 
 /// Sums of three rows, put together term by term.
 class Rows3Sum {
