@@ -51,7 +51,8 @@ void ExpoTangent::move(const RobotData& data, const VectorXd& v, const State& ne
     dturn.middleCols<3>(to_.q(turn)) += A0_.block<3, 3>(turn, turn);
     // As the world sees it: c̈ = R (a + ω × v), ċ = R₀ v₀, of the point at a lever from the origin.
     const Vector3d lever = joint.lever, w = v.segment<3>(turn);
-    const Vector3d u = at_lever(v, in_v, lever), u0 = at_lever(start.v, in_v, lever), u1 = at_lever(next.v, in_v, lever);
+    const Vector3d u = at_lever(v, in_v, lever), u0 = at_lever(start.v, in_v, lever),
+                   u1 = at_lever(next.v, in_v, lever);
     const Tangent turning = crossed(w, at_lever(dv_mid_, in_v, lever)) - crossed(u, dv_mid_.middleRows<3>(turn));
     const auto acceleration = [&](Index column, const Tangent& da) -> Tangent {
       const Vector3d a = at_lever(VectorXd(a_.col(column)), in_v, lever) + w.cross(u);
@@ -203,8 +204,8 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
     const Matrix3d Rb = rotation_at(q, joint.in_q), Ra = rotation_at(next.q, joint.in_q);
     const Vector3d lever = joint.lever, u = at_lever(next.v, in_v, lever), u_before = Rb.transpose() * (Ra * u);
     const Tangent dc = Rb * (at_lever(v_before, in_v, lever) - crossed(u_before, before.middleRows<3>(turn)));
-    dv_next_.middleRows<3>(in_v) = Ra.transpose() * dc + crossed(u, dq_next_.middleRows<3>(turn)) +
-                                   crossed(lever, v_before.middleRows<3>(turn));
+    dv_next_.middleRows<3>(in_v) =
+        Ra.transpose() * dc + crossed(u, dq_next_.middleRows<3>(turn)) + crossed(lever, v_before.middleRows<3>(turn));
   }
 }
 
