@@ -13,19 +13,20 @@ namespace exposim {
 using Tangent = RowMatrixXd;
 
 /// Which directions these are: displacements of the state (World::plus), then forces along the degrees of freedom, then
-/// parameters.
+/// force and torque of every wrench, then parameters.
 struct Directions {
-  Directions(const World& world, std::size_t parameters)
+  Directions(const World& world, std::size_t wrenches, std::size_t parameters)
       : nv(world.robot().nv()),
         stretches(2 * nv),
         grips(stretches + 3 * static_cast<Eigen::Index>(world.contacts().size())),
         forces(world.tangent_size()),
-        parameters(forces + nv),
+        wrenches(forces + nv),
+        parameters(this->wrenches + 6 * static_cast<Eigen::Index>(wrenches)),
         size((this->parameters + static_cast<Eigen::Index>(parameters) + 3) / 4 * 4) {}
 
   Eigen::Index nv;
-  Eigen::Index stretches, grips, forces, parameters;  ///< where they begin
-  Eigen::Index size;                                  ///< of all, filled up to a multiple of four by none
+  Eigen::Index stretches, grips, forces, wrenches, parameters;  ///< where they begin
+  Eigen::Index size;                                            ///< of all, filled up to a multiple of four by none
 
   Eigen::Index q(Eigen::Index dof) const { return dof; }
   Eigen::Index v(Eigen::Index dof) const { return nv + dof; }
@@ -33,8 +34,8 @@ struct Directions {
   Eigen::Index force(Eigen::Index dof) const { return forces + dof; }
 };
 
-/// A parameter of materials: worlds that differ in nothing else, and by how much it differs in them.
-struct MaterialParameter {
+/// A parameter of materials or masses: worlds that differ in nothing else, and by how much it differs in them.
+struct WorldParameter {
   const World* more;
   const World* less;
   double between;
@@ -42,7 +43,8 @@ struct MaterialParameter {
 
 /// What a step is to be differentiated by, and the derivatives of where it leads to (World::minus).
 struct StepTangent {
-  std::vector<MaterialParameter> parameters;
+  std::size_t wrenches = 0;  ///< all of the input's, or none
+  std::vector<WorldParameter> parameters;
   bool exact = true;  ///< if not, Υ changes against the mean force alone
 
   Tangent next;

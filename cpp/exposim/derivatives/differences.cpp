@@ -121,6 +121,35 @@ double displacement_of(const World& world, Index i) {
 
 double relative_to(double force) { return kOfForce * std::max(1.0, std::abs(force)); }
 
+/// Wrenches and parameters.
+void differentiate_rest(const StepTaken& taken, Workspace& workspace, const DerivativeRequest& request,
+                        StepDerivatives& out) {
+  const Index size = taken.world.tangent_size();
+  Around around(taken, workspace);
+  out.wrench.setZero(size, request.wrenches ? 6 * static_cast<Index>(taken.input.wrenches.size()) : 0);
+  Input input = taken.input;
+  for (Index i = 0; i < out.wrench.cols(); ++i) {
+    ExternalWrench& wrench = input.wrenches[static_cast<std::size_t>(i / 6)];
+    double& entry = i % 6 < 3 ? wrench.force(i % 3) : wrench.torque(i % 3);
+    const double given = entry;
+    const auto move = [&](double by, VectorXd& led) {
+      entry = given + by;
+      const bool same = around.with(input, led);
+      entry = given;
+      return same;
+    };
+    differentiate(relative_to(given), move, out.wrench.col(i), out.grazing);
+  }
+  out.parameters.setZero(size, static_cast<Index>(request.parameters.size()));
+  for (std::size_t k = 0; k < request.parameters.size(); ++k) {
+    const Parameter& parameter = request.parameters[k];
+    VectorXd more, less;
+    const bool same = around.in(*parameter.more, more) & around.in(*parameter.less, less);
+    if (!same) out.grazing.push_back({0.0, Grazing::kNoStrand, Grazing::Kind::kChoice});
+    out.parameters.col(static_cast<Index>(k)) = (more - less) / parameter.between;
+  }
+}
+
 }  // namespace
 
 void differentiate_by_differences(const StepTaken& taken, Workspace& workspace, const DerivativeRequest& request,
@@ -157,35 +186,7 @@ void differentiate_by_differences(const StepTaken& taken, Workspace& workspace, 
     };
     differentiate(relative_to(given), move, out.force.col(i), out.grazing);
   }
-  differentiate_rest_by_differences(taken, workspace, request, out);
-}
-
-void differentiate_rest_by_differences(const StepTaken& taken, Workspace& workspace, const DerivativeRequest& request,
-                                       StepDerivatives& out) {
-  const Index size = taken.world.tangent_size();
-  Around around(taken, workspace);
-  out.wrench.setZero(size, request.wrenches ? 6 * static_cast<Index>(taken.input.wrenches.size()) : 0);
-  Input input = taken.input;
-  for (Index i = 0; i < out.wrench.cols(); ++i) {
-    ExternalWrench& wrench = input.wrenches[static_cast<std::size_t>(i / 6)];
-    double& entry = i % 6 < 3 ? wrench.force(i % 3) : wrench.torque(i % 3);
-    const double given = entry;
-    const auto move = [&](double by, VectorXd& led) {
-      entry = given + by;
-      const bool same = around.with(input, led);
-      entry = given;
-      return same;
-    };
-    differentiate(relative_to(given), move, out.wrench.col(i), out.grazing);
-  }
-  out.parameters.setZero(size, static_cast<Index>(request.parameters.size()));
-  for (std::size_t k = 0; k < request.parameters.size(); ++k) {
-    const Parameter& parameter = request.parameters[k];
-    VectorXd more, less;
-    const bool same = around.in(*parameter.more, more) & around.in(*parameter.less, less);
-    if (!same) out.grazing.push_back({0.0, Grazing::kNoStrand, Grazing::Kind::kChoice});
-    out.parameters.col(static_cast<Index>(k)) = (more - less) / parameter.between;
-  }
+  differentiate_rest(taken, workspace, request, out);
 }
 
 }  // namespace exposim

@@ -15,7 +15,7 @@ struct StepTaken {
   const Step& step;
 };
 
-/// Derivatives by those of the formulas, of schemes and worlds that know them; of wrenches and masses by differences.
+/// Derivatives by those of the formulas, of schemes and worlds that know them.
 /// @param step which is taken along with them: that of `taken`.
 /// @return false where they are not known.
 bool differentiate_by_formulas(const StepTaken& taken, Workspace& workspace, const DerivativeRequest& request,
@@ -27,8 +27,5 @@ bool differentiate_by_formulas(const StepTaken& taken, Workspace& workspace, con
 /// @param workspace of the scheme.
 void differentiate_by_differences(const StepTaken& taken, Workspace& workspace, const DerivativeRequest& request,
                                   StepDerivatives& out);
-/// Parameters and wrenches alone.
-void differentiate_rest_by_differences(const StepTaken& taken, Workspace& workspace, const DerivativeRequest& request,
-                                       StepDerivatives& out);
 
 }  // namespace exposim

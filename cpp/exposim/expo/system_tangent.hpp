@@ -15,8 +15,8 @@ namespace exposim {
 /// Behind them comes one row for every degree of freedom in `dofs`, which drives that are followed move along.
 struct SystemTangent {
   std::vector<Eigen::Index> dofs;
-  std::vector<Eigen::MatrixXd> Upsilon_by_q;  ///< ∂Υ/∂q_k: of strands and dofs, one to each degree of freedom k
-  Tangent dq;                                 ///< of the configuration at which Υ is taken, (nv, directions)
+  std::vector<Eigen::MatrixXd> Upsilon_by_q;  ///< ∂Υ/∂q_k: of strands and dofs, one to each row of dq
+  Tangent dq;                                 ///< of the configuration at which Υ is taken, then of masses
   Tangent ddp_bar;                            ///< of strands and dofs
   Tangent delta, dp;                          ///< of displacements from the anchor and velocities at the start
 
@@ -26,9 +26,10 @@ struct SystemTangent {
   /// Of drives that are followed beside the strands (FollowedDrives), in their order, with rows force, K, D, X, fitted
   /// and v at the start; a drive without any rows changes by nothing but how it moves. ∂Υ/∂q and p̈̄ are those with X.
   std::vector<Tangent> drives;
-  /// Of axes that keep to normals that turn, three rows to each of these: ∂Υ/∂q has as many more, behind those of q.
+  /// Of axes that keep to normals that turn, three rows to each of these: ∂Υ/∂q has as many more, between those of q
+  /// and of masses.
   Tangent turns;
-  Tangent dq_turns;  ///< dq and those, where there are any
+  Tangent dq_turns;  ///< dq with those, where there are any
 
   /// What ∂Υ/∂q is multiplied with.
   const Tangent& moves() const { return turns.rows() > 0 ? dq_turns : dq; }

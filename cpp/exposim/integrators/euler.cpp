@@ -1,5 +1,6 @@
 #include "exposim/integrators/euler.hpp"
 
+#include "exposim/integrators/scheme_tangent.hpp"
 #include "exposim/robot/kinematics.hpp"
 
 namespace exposim {
@@ -32,6 +33,25 @@ void Euler::step(const World& world, Workspace& workspace, const Instant& now, c
     step.lam = step.lam2 = now.lam;
   }
   finish(world, workspace, now, nullptr, dt, step);
+}
+
+bool Euler::differentiate(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
+                          Step& step, StepTangent& out) const {
+  if (!SchemeTangent::supports(world)) return false;
+  this->step(world, workspace, now, input, dt, step);
+  if (step.diverged) return false;
+  SchemeTangent tangent(world, now, input, out);
+  tangent.begin(workspace.robot);
+  const Eigen::VectorXd a = acceleration(world, workspace, now, input);
+  const PlaceTangent start = tangent.start();
+  PlaceTangent next;
+  next.dv = start.dv + dt * tangent.accelerate(workspace.robot, a);
+  const auto [by_v, by_v_next] = displacement_derivatives(dt);
+  Eigen::VectorXd way;
+  displacement(now.state.v, step.next.state.v, dt, way);
+  next.dq = tangent.moved(now.state.q, way, start.dq, by_v * start.dv + by_v_next * next.dv);
+  tangent.end(workspace.robot, step, next);
+  return tangent.supported();
 }
 
 }  // namespace exposim

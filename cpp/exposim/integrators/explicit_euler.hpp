@@ -10,6 +10,7 @@ class ExplicitEuler final : public Euler {
                     Eigen::VectorXd& dq) const override {
     dq = 0.5 * dt * (v + v_next);  // v̇ = (v⁺ − v)/dt is constant over the step
   }
+  std::pair<double, double> displacement_derivatives(double dt) const override { return {0.5 * dt, 0.5 * dt}; }
 };
 
 }  // namespace exposim

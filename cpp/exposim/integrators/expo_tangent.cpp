@@ -90,12 +90,13 @@ void ExpoTangent::begin(RobotData& data, const Instant& now, const Input& input,
   }
   dv_mid_ = start_velocity();
   local_v_ = true;
+  begin_masses();
   begin_materials(strands);
 }
 
 void ExpoTangent::begin_materials(const StrandList& strands) {
   system_.materials.clear();
-  if (out_.parameters.empty()) return;
+  if (masses_.size() == out_.parameters.size()) return;
   for (const Strand& strand : strands.all()) {
     Tangent& material = system_.materials.emplace_back(Tangent::Zero(5, to_.size));
     if (strand.point == Strand::kNone) continue;
@@ -122,8 +123,12 @@ void ExpoTangent::take_terms(const RobotData& data, const StrandList& strands, c
   if (at == At::kHalfOfWay) by = 0.5 * dway_;
   if (at != At::kAsBefore) {
     local_q_ = at != At::kHalfOfWay;
-    system_.dq = by;
+    clear(system_.dq, coordinates(), to_.size);
+    system_.dq.topRows(to_.nv) = by;
     for (Index i = 0; i < to_.nv; ++i) system_.dq(i, to_.q(i)) += 1.0;
+    for (std::size_t k = 0; k < masses_.size(); ++k) {
+      system_.dq(to_.nv + static_cast<Index>(k), masses_[k].direction) = 1.0;
+    }
   }
   if (at == At::kHalfOfVelocity || at == At::kHalfOfWay) {
     integrate_derivatives(world_.robot(), now_->state.q, dq, A0_, A1_);
@@ -135,11 +140,15 @@ void ExpoTangent::take_terms(const RobotData& data, const StrandList& strands, c
     }
   }
   if (system_.turns.rows() > 0) {
-    system_.dq_turns.resize(to_.nv + system_.turns.rows(), to_.size);
-    system_.dq_turns << system_.dq, system_.turns;
+    system_.dq_turns.resize(coordinates() + system_.turns.rows(), to_.size);
+    system_.dq_turns.topRows(to_.nv) = system_.dq.topRows(to_.nv);
+    system_.dq_turns.middleRows(to_.nv, system_.turns.rows()) = system_.turns;
+    system_.dq_turns.bottomRows(coordinates() - to_.nv) = system_.dq.bottomRows(coordinates() - to_.nv);
   }
   update_movers(data, movers_mid_);
+  for (Mass& mass : masses_) mass.changes = in_world(data, mass.of_bodies);
   take_fits(data, joints);
+  if (out_.wrenches > 0) forces_of_wrenches(data, movers_mid_, input_->wrenches, by_wrenches_);
   system_.dofs.clear();
   add_rows(data, strands);
   factor_ = data.factor();
@@ -172,11 +181,15 @@ void ExpoTangent::update_compliance_derivatives(const RobotData& data) {
   if (has_compliance_derivatives_) return;
   has_compliance_derivatives_ = true;
   compliance_.compute(data, movers_mid_, &system_.Upsilon_by_q);
-  if (fits_.all.empty()) return;
   const MatrixXd& response = compliance_.response();
-  for (Index k = 0; k < to_.nv; ++k) {
-    system_.Upsilon_by_q[static_cast<std::size_t>(k)].noalias() -=
-        response.transpose() * X_by_q_.col(k).asDiagonal() * response;
+  const std::size_t first_mass = system_.Upsilon_by_q.size();
+  for (const Mass& mass : masses_) {
+    system_.Upsilon_by_q.push_back(-products_by_inertia(world_.robot(), movers_mid_, response, mass.changes));
+  }
+  if (fits_.all.empty()) return;
+  for (Index k = 0; k < coordinates(); ++k) {
+    const auto which = static_cast<std::size_t>(k < to_.nv ? k : k - to_.nv) + (k < to_.nv ? 0 : first_mass);
+    system_.Upsilon_by_q[which].noalias() -= response.transpose() * X_by_q_.col(k).asDiagonal() * response;
   }
 }
 
@@ -230,7 +243,9 @@ void ExpoTangent::add_sparse(const RowMatrixXd& A, const StrandList* strands, co
 void ExpoTangent::add_by_moves(const RowMatrixXd& A, Tangent& y) const {
   if (!local_q_) return add_product(A, system_.moves(), y);
   add_by_local_q(A, y);
-  if (A.cols() > to_.nv) add_product(A.rightCols(A.cols() - to_.nv), system_.turns, y);
+  if (const Index more = A.cols() - to_.nv; more > 0) {
+    add_product(A.rightCols(more), system_.moves().bottomRows(more), y);
+  }
 }
 
 void ExpoTangent::add_by_q(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const {
@@ -278,10 +293,12 @@ void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const 
   }
   dynamics_.compute(by_q_, &by_v_);
   slide_reactions(strands, lam);
-  if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_;
+  if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_.leftCols(to_.nv);
   da.resize(to_.nv, to_.size);
   RowSum sum(to_.size);
   for (Index i = 0; i < to_.nv; ++i) sum.add(-1.0, dforce_.row(i).data()).into(da.row(i).data());
+  if (out_.wrenches > 0) da.middleCols(to_.wrenches, by_wrenches_.cols()) -= by_wrenches_;
+  add_by_masses(data, a, da);
   add_by_q(by_q_, nullptr, da);
   add_by_v(by_v_, nullptr, da);
   turn_forces(strands, lam, da);
@@ -315,8 +332,9 @@ void ExpoTangent::hold_response(const StrandList& strands, const VectorXd& a, co
   add_reactions(strands, f);
   dynamics_.compute(by_q_, nullptr);
   slide_reactions(strands, f);
-  if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_;
+  if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_.leftCols(to_.nv);
   clear(da, to_.nv, to_.size);
+  add_by_masses(a, da);
   add_by_q(by_q_, nullptr, da);
   turn_forces(strands, f, da);
   factor_.solve_rows(to_.size, da.data(), -1.0);

@@ -16,6 +16,7 @@
 #include "exposim/expo/uneven_averages_tangent.hpp"
 #include "exposim/robot/compliance_derivatives.hpp"
 #include "exposim/robot/dynamics_derivatives.hpp"
+#include "exposim/robot/inertia_changes.hpp"
 #include "exposim/robot/motion_derivatives.hpp"
 #include "exposim/robot/turning_compliance.hpp"
 #include "exposim/step.hpp"
@@ -32,7 +33,8 @@ namespace exposim {
 /// and then come along: da += M⁻¹Jᵀ dλ, dp̈ += Υ dλ. So what Υ changes by is asked for only where λ(t) is not one force.
 class ExpoTangent final : public AgreementWatcher {
  public:
-  ExpoTangent(const World& world, StepTangent& out) : world_(world), out_(out), to_(world, out.parameters.size()) {}
+  ExpoTangent(const World& world, StepTangent& out)
+      : world_(world), out_(out), to_(world, out.wrenches, out.parameters.size()) {}
 
   /// Whether strands and joints of a world are differentiated so.
   static bool supports(const World& world);
@@ -103,6 +105,14 @@ class ExpoTangent final : public AgreementWatcher {
   Tangent start_velocity() const;
   void add_start_velocity(double factor, Tangent& to) const;
   void begin_materials(const StrandList& strands);
+  /// Masses that are differentiated by stand behind the degrees of freedom in system_.dq, and wherever matrices have a
+  /// column to each row of it.
+  void begin_masses();
+  Eigen::Index coordinates() const { return to_.nv + static_cast<Eigen::Index>(masses_.size()); }
+  /// Adds what M v̇ + h changes by with masses at v̇ = a, with what drives add to M; or M v̇ alone.
+  void add_by_masses(const RobotData& data, const Vector& a, Tangent& to) const;
+  void add_by_masses(const Vector& a, Tangent& to) const;
+  void add_by_drives(const Vector& a, Tangent& to) const;
   /// Drives that are followed as strands, behind those that it began with.
   void add_strands(const StrandList& strands);
   void add_rows(const RobotData& data, const StrandList& strands);
@@ -198,10 +208,17 @@ class ExpoTangent final : public AgreementWatcher {
   Tangent dphi_;                 // a row to a strand
   Tangent delta_dp_;             // of the rates of displacement that the closed form starts with
   Tangent dforce_;               // along degrees of freedom
+  RowMatrixXd by_wrenches_;      // of all that acts along these, where terms are taken
+  struct Mass {
+    Eigen::Index direction;
+    InertiaChanges of_bodies;
+    InertiaChanges changes;  // where terms are taken, in world axes
+  };
+  std::vector<Mass> masses_;
   JointTerms::Fits fits_;
   Eigen::MatrixXd X_by_q_, at_start_by_q_, at_end_by_q_;  // of all degrees of freedom, where terms are taken
   Tangent dv_mid_;                                        // where terms are taken; of q, system_.dq
-  bool local_q_ = false, local_v_ = false;  // whether these are by every joint's own q and v alone
+  bool local_q_ = false, local_v_ = false;                // whether these are by every joint's own q and v alone
   Tangent dway_;
   Tangent dlam_, ddp_, da_;     // of forces, accelerations of strands and of the robot: averages, ...
   Tangent dlam2_, ddp2_, da2_;  // ... double averages

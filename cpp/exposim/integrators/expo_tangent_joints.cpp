@@ -63,11 +63,16 @@ void ExpoTangent::take_fits(const RobotData& data, const JointTerms& joints) {
     plain.solve_Lt(rates.col(k).data());
   }
   inertia_derivatives(data, movers_mid_, rates, I_by_q);
+  I_by_q.conservativeResize(count, coordinates());
+  for (std::size_t k = 0; k < masses_.size(); ++k) {
+    I_by_q.col(to_.nv + static_cast<Index>(k)) =
+        products_by_inertia(world_.robot(), movers_mid_, rates, masses_[k].changes).diagonal();
+  }
   // 1/(M⁻¹)ᵢᵢ changes by its square times that.
   if (!fits_.own) I_by_q = fits_.I.cwiseAbs2().asDiagonal() * I_by_q;
   const auto of_dofs = [&](const MatrixXd& by_I, MatrixXd& out) {
     const MatrixXd by_q = by_I * I_by_q;
-    out.setZero(to_.nv, to_.nv);
+    out.setZero(to_.nv, coordinates());
     for (Index k = 0; k < count; ++k) out.row(fits_.all[static_cast<std::size_t>(k)].dof) = by_q.row(k);
   };
   MatrixXd Theta_by_q;

@@ -127,7 +127,8 @@ void ExpoTangent::turn_forces(const StrandList& strands, const VectorXd& lam, Ta
 
 void ExpoTangent::turn_accelerations(const RobotData& data, const StrandList& strands, const Tangent& da,
                                      Tangent& ddp) const {
-  const Tangent &dq = system_.dq, &dv = dv_mid_;
+  const auto dq = system_.dq.topRows(to_.nv);
+  const Tangent& dv = dv_mid_;
   BodyTangent a, b;
   RowMatrixXd J_b, by_q, by_v;
   for (const Turning& each : turning_) {
@@ -222,8 +223,8 @@ Memory ExpoTangent::carried_turning(const Strand& strand, const Turning& turning
     return memory;
   }
   const Vector3d moved = resolver->moved(k), way = travel(from, to, from.arm) - moved;
-  const Tangent dway = differentiate_travel(from, to, from.arm, d, at, d.arm) -
-                       in_world_axes(resolver_.moved(k), moved, turning.theta);
+  const Tangent dway =
+      differentiate_travel(from, to, from.arm, d, at, d.arm) - in_world_axes(resolver_.moved(k), moved, turning.theta);
   ds = differentiate_carry(way, from, to, memory, d, at, dway, stretched);
   carry(way, from, to, memory);
   return memory;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "exposim/integrators/force_derivatives.hpp"
+#include "exposim/integrators/scheme_tangent.hpp"
 #include "exposim/robot/kinematics.hpp"
 
 namespace exposim {
@@ -130,6 +131,31 @@ void ImplicitEuler::step(const World& world, Workspace& workspace, const Instant
   step.next.state.v = s.current.at.state.v;
   step.next.state.memory = now.state.memory;
   finish(world, workspace, now, nullptr, dt, step);
+}
+
+bool ImplicitEuler::differentiate(const World& world, Workspace& workspace, const Instant& now, const Input& input,
+                                  double dt, Step& step, StepTangent& out) const {
+  if (!SchemeTangent::supports(world)) return false;
+  this->step(world, workspace, now, input, dt, step);
+  if (step.diverged || !step.newton.converged) return false;
+  auto& s = static_cast<NewtonScratch&>(*workspace.scratch);
+  Newton newton(world, workspace, now, input, dt);
+  newton.evaluate(s.current);
+  const State& at = s.current.at.state;
+  const VectorXd a = (at.v - now.state.v - s.current.g) / dt, way = dt * at.v;
+  newton.update_jacobian(s.current);
+  s.lu.compute(s.dg);
+
+  // dg/dv⁺ dv⁺ = dv + dt dv̇, the latter with v⁺ held.
+  SchemeTangent tangent(world, now, input, out);
+  tangent.begin(workspace.robot);
+  const PlaceTangent start = tangent.start();
+  const Tangent held = Tangent::Zero(start.dv.rows(), start.dv.cols());
+  PlaceTangent place{tangent.moved(now.state.q, way, start.dq, held), held};
+  place.dv = s.lu.solve(MatrixXd(start.dv + dt * tangent.accelerate(workspace.robot, s.current.at, place, a)));
+  place.dq = tangent.moved(now.state.q, way, start.dq, dt * place.dv);
+  tangent.end(workspace.robot, step, place);
+  return tangent.supported();
 }
 
 void ImplicitEuler::linearise(const World& world, Workspace& workspace, const Instant& now, const Input& input,

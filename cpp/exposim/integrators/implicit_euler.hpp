@@ -22,6 +22,9 @@ class ImplicitEuler final : public Integrator {
   std::unique_ptr<Scratch> make_scratch() const override;
   void step(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
             Step& step) const override;
+  /// By the implicit function that g = 0 defines; not known where Newton's method did not converge.
+  bool differentiate(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
+                     Step& step, StepTangent& out) const override;
 
   /// g and ∂g/∂v⁺ at v_next, for tests.
   void linearise(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,

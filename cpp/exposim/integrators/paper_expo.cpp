@@ -1,7 +1,6 @@
 #include "exposim/integrators/paper_expo.hpp"
 
-#include "exposim/expo/robot_update.hpp"
-#include "exposim/expo/system.hpp"
+#include "exposim/integrators/paper_scratch.hpp"
 #include "exposim/joints/dof_forces.hpp"
 #include "exposim/robot/mass_matrix.hpp"
 
@@ -12,15 +11,6 @@ using Eigen::Vector3d;
 namespace {
 
 constexpr double kNoneNear = -1.0;
-
-struct PaperScratch final : Scratch {
-  explicit PaperScratch(const ContactKernel& kernel) : averages(kernel) {}
-
-  StrandList strands;
-  StiffSystem system;
-  ForceAverages averages;
-  RobotUpdate update;
-};
 
 }  // namespace
 

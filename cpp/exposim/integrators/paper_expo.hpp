@@ -28,6 +28,9 @@ class PaperExpo final : public Integrator {
   std::unique_ptr<Scratch> make_scratch() const override;
   void step(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
             Step& step) const override;
+  /// Known where the averages are those of the closed form: damping proportional to stiffness, no Padé approximant.
+  bool differentiate(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
+                     Step& step, StepTangent& out) const override;
 
  private:
   Options options_;

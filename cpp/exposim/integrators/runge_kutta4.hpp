@@ -20,6 +20,8 @@ class RungeKutta4 final : public Integrator {
   std::unique_ptr<Scratch> make_scratch() const override;
   void step(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
             Step& step) const override;
+  bool differentiate(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
+                     Step& step, StepTangent& out) const override;
 };
 
 }  // namespace exposim

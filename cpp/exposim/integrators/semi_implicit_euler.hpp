@@ -10,6 +10,7 @@ class SemiImplicitEuler final : public Euler {
                     Eigen::VectorXd& dq) const override {
     dq = dt * v_next;
   }
+  std::pair<double, double> displacement_derivatives(double dt) const override { return {0.0, dt}; }
 };
 
 }  // namespace exposim

@@ -143,6 +143,18 @@ void add_force_derivative(const Robot& robot, const Movers& movers, std::size_t 
   }
 }
 
+void forces_of_wrenches(const RobotData& data, const Movers& movers, const std::vector<ExternalWrench>& wrenches,
+                        RowMatrixXd& out) {
+  out.setZero(data.robot().nv(), 6 * static_cast<Index>(wrenches.size()));
+  for (std::size_t i = 0; i < wrenches.size(); ++i) {
+    const Vector3d p = world_position(data, wrenches[i].joint, wrenches[i].position);
+    for (const Index k : data.robot().supports(wrenches[i].joint)) {
+      const Mover& mover = movers[static_cast<std::size_t>(k)];
+      out.row(k).segment<6>(6 * static_cast<Index>(i)) << mover.at(p).transpose(), mover.angular.transpose();
+    }
+  }
+}
+
 void inverse_dynamics_derivatives(RobotData& data, const VectorXd& q, const VectorXd& v, const VectorXd& dv,
                                   MatrixXd& by_q, MatrixXd& by_v) {
   pinocchio::Data& pin = data.pinocchio().data;

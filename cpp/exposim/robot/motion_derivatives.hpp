@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "exposim/robot/input.hpp"
 #include "exposim/robot/robot_data.hpp"
 
 namespace exposim {
@@ -58,6 +59,10 @@ void update_acceleration_tangent(const RobotData& data, const Movers& movers, co
 void add_force_derivative(const Robot& robot, const Movers& movers, std::size_t joint, const Eigen::Vector3d& c,
                           const Eigen::Vector3d& arm, const Eigen::Vector3d& force, const Eigen::Vector3d& torque,
                           Eigen::MatrixXd& by_q);
+
+/// Jᵀ of wrenches, six columns to each: by its force, then by its torque.
+void forces_of_wrenches(const RobotData& data, const Movers& movers, const std::vector<ExternalWrench>& wrenches,
+                        RowMatrixXd& out);
 
 /// ∂/∂q and ∂/∂v of M v̇ + h.
 void inverse_dynamics_derivatives(RobotData& data, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
