@@ -225,3 +225,19 @@ def test_terrain_is_differentiated_by_differences():
     d = sim.linearize(sim.state, np.full(12, 0.05))
     assert d.method == "differences"
     assert np.isfinite(d.x).all()
+
+
+def test_masses_and_wrenches_are_felt_on_curved_ground_too():
+    hill = xs.Sphere(radius=2.0, position=(0.0, 0.0, -2.0), material=xs.Material(stiffness=1e5, damping=300.0, friction=0.8))
+    robot = xs.load_robot("solo12").replace(drives=xs.Drive(3.0, 0.05))
+    sim = xs.Simulator(robot, hill, dt=5e-3)
+    rng = np.random.default_rng(66)
+    for _ in range(12):
+        sim.step()
+    wrenches = {"FL_UPPER_LEG": rng.normal(0.0, 2.0, 6)}
+    state = sim.state
+    assert state.active.any()
+    d = sim.linearize(state, np.zeros(12), wrenches=wrenches, parameters=["mass:base_link", "mass:FL_LOWER_LEG"])
+    assert d.method == "analytic"
+    around = Around(sim, state, np.zeros(12), wrenches=wrenches)
+    assert np.median(around.parameter_errors(d) + around.wrench_errors(d)) < 1e-5
