@@ -15,6 +15,7 @@ using Tangent = RowMatrixXd;
 /// Which directions these are: displacements of the state (World::plus), then forces along the degrees of freedom, then
 /// force and torque of every wrench, then parameters.
 struct Directions {
+  Directions() = default;
   Directions(const World& world, std::size_t wrenches, std::size_t parameters)
       : nv(world.robot().nv()),
         stretches(2 * nv),
@@ -24,9 +25,9 @@ struct Directions {
         parameters(this->wrenches + 6 * static_cast<Eigen::Index>(wrenches)),
         size((this->parameters + static_cast<Eigen::Index>(parameters) + 3) / 4 * 4) {}
 
-  Eigen::Index nv;
-  Eigen::Index stretches, grips, forces, wrenches, parameters;  ///< where they begin
-  Eigen::Index size;                                            ///< of all, filled up to a multiple of four by none
+  Eigen::Index nv = 0;
+  Eigen::Index stretches = 0, grips = 0, forces = 0, wrenches = 0, parameters = 0;  ///< where they begin
+  Eigen::Index size = 0;  ///< of all, filled up to a multiple of four by none
 
   Eigen::Index q(Eigen::Index dof) const { return dof; }
   Eigen::Index v(Eigen::Index dof) const { return nv + dof; }

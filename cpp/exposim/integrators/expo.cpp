@@ -36,7 +36,8 @@ bool Expo::differentiate(const World& world, Workspace& workspace, const Instant
                          Step& step, StepTangent& out) const {
   if (!ExpoTangent::supports(world)) return false;
   ExpoScratch& scratch = scratch_of(workspace);
-  ExpoTangent tangent(world, out);
+  ExpoTangent& tangent = scratch.own_tangent;
+  tangent.start(world, out);
   scratch.tangent = &tangent;
   scratch.ahead.remember(true);
   scratch.agreement.watch(&tangent);

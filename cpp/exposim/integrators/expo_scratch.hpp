@@ -43,7 +43,8 @@ struct ExpoScratch final : Scratch {
   std::vector<Eigen::Vector3d> ddp_bar;  // as it was at first
   double off = 0.0;                      // by which it has changed since [m/s²]
   ErrorEstimate estimate;
-  ExpoTangent* tangent = nullptr;  // of one who differentiates
+  ExpoTangent own_tangent;
+  ExpoTangent* tangent = nullptr;  // that, of one who differentiates
 };
 
 inline ExpoScratch& scratch_of(Workspace& workspace) { return static_cast<ExpoScratch&>(*workspace.scratch); }

@@ -25,6 +25,15 @@ bool ExpoTangent::supports(const World& world) {
          !world.has_curved_grips();
 }
 
+void ExpoTangent::start(const World& world, StepTangent& out) {
+  world_ = &world;
+  out_ = &out;
+  to_ = Directions(world, out.wrenches, out.parameters.size());
+  supported_ = true;
+  parted_ = false;
+  grazing_of_parts_.clear();
+}
+
 Tangent ExpoTangent::start_velocity() const {
   Tangent dv;
   clear(dv, to_.nv, to_.size);
@@ -96,12 +105,12 @@ void ExpoTangent::begin(RobotData& data, const Instant& now, const Input& input,
 
 void ExpoTangent::begin_materials(const StrandList& strands) {
   system_.materials.clear();
-  if (masses_.size() == out_.parameters.size()) return;
+  if (masses_.size() == out_->parameters.size()) return;
   for (const Strand& strand : strands.all()) {
     Tangent& material = system_.materials.emplace_back(Tangent::Zero(5, to_.size));
     if (strand.point == Strand::kNone) continue;
-    for (std::size_t p = 0; p < out_.parameters.size(); ++p) {
-      const auto& [more, less, between] = out_.parameters[p];
+    for (std::size_t p = 0; p < out_->parameters.size(); ++p) {
+      const auto& [more, less, between] = out_->parameters[p];
       const Material* const a = more->contact_law(strand.point, strand.memory.surface).made_of();
       const Material* const b = less->contact_law(strand.point, strand.memory.surface).made_of();
       if (!a || !b) continue;
@@ -114,7 +123,7 @@ void ExpoTangent::begin_materials(const StrandList& strands) {
 
 void ExpoTangent::take_terms(const RobotData& data, const StrandList& strands, const JointTerms& joints, At at,
                              const VectorXd& dq) {
-  const Tree& tree = world_.robot().tree();
+  const Tree& tree = world_->robot().tree();
   // dq of the start, and of what it is moved by.
   if (strands.all().size() > starts_.size()) add_strands(strands);
   Tangent by;
@@ -131,7 +140,7 @@ void ExpoTangent::take_terms(const RobotData& data, const StrandList& strands, c
     }
   }
   if (at == At::kHalfOfVelocity || at == At::kHalfOfWay) {
-    integrate_derivatives(world_.robot(), now_->state.q, dq, A0_, A1_);
+    integrate_derivatives(world_->robot(), now_->state.q, dq, A0_, A1_);
     for (const std::size_t i : tree.free_bodies) {
       const Index first = tree.joints[i].in_v;
       auto moved = system_.dq.middleRows<6>(first);
@@ -148,7 +157,7 @@ void ExpoTangent::take_terms(const RobotData& data, const StrandList& strands, c
   update_movers(data, movers_mid_);
   for (Mass& mass : masses_) mass.changes = in_world(data, mass.of_bodies);
   take_fits(data, joints);
-  if (out_.wrenches > 0) forces_of_wrenches(data, movers_mid_, input_->wrenches, by_wrenches_);
+  if (out_->wrenches > 0) forces_of_wrenches(data, movers_mid_, input_->wrenches, by_wrenches_);
   system_.dofs.clear();
   add_rows(data, strands);
   factor_ = data.factor();
@@ -184,7 +193,7 @@ void ExpoTangent::update_compliance_derivatives(const RobotData& data) {
   const MatrixXd& response = compliance_.response();
   const std::size_t first_mass = system_.Upsilon_by_q.size();
   for (const Mass& mass : masses_) {
-    system_.Upsilon_by_q.push_back(-products_by_inertia(world_.robot(), movers_mid_, response, mass.changes));
+    system_.Upsilon_by_q.push_back(-products_by_inertia(world_->robot(), movers_mid_, response, mass.changes));
   }
   if (fits_.all.empty()) return;
   for (Index k = 0; k < coordinates(); ++k) {
@@ -194,7 +203,7 @@ void ExpoTangent::update_compliance_derivatives(const RobotData& data) {
 }
 
 void ExpoTangent::subtract_change_of_Upsilon(const VectorXd& f, Tangent& from) const {
-  if (!out_.exact || !has_compliance_derivatives_) return;
+  if (!out_->exact || !has_compliance_derivatives_) return;
   const Index rows = std::min(from.rows(), compliance_.Upsilon().rows()), used = std::min(f.size(), rows);
   RowMatrixXd by_q(from.rows(), static_cast<Index>(system_.Upsilon_by_q.size()));
   for (Index k = 0; k < by_q.cols(); ++k) {
@@ -234,7 +243,7 @@ void ExpoTangent::add_sparse(const RowMatrixXd& A, const StrandList* strands, co
     }
     for (Index i = row(k); i < row(k) + 3; ++i) {
       sum_.add(1.0, y.row(i).data());
-      for (const Index each : world_.robot().supports(strand.a)) sum_.add(A(i, each), x.row(each).data());
+      for (const Index each : world_->robot().supports(strand.a)) sum_.add(A(i, each), x.row(each).data());
       sum_.into(x.cols(), y.row(i).data());
     }
   }
@@ -261,8 +270,8 @@ void ExpoTangent::add_by_local_q(const RowMatrixXd& A, Tangent& y) const {
     if (by_v != 0.0) y.middleCols(to_.v(first), end - first) += by_v * from;
   };
   Index done = 0;
-  for (const std::size_t i : world_.robot().tree().free_bodies) {
-    const Index first = world_.robot().tree().joints[i].in_v;
+  for (const std::size_t i : world_->robot().tree().free_bodies) {
+    const Index first = world_->robot().tree().joints[i].in_v;
     add_joints(done, first);
     const auto from = A.middleCols<6>(first);
     for (const Index column : {to_.q(first), to_.v(first)}) {
@@ -297,7 +306,7 @@ void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const 
   da.resize(to_.nv, to_.size);
   RowSum sum(to_.size);
   for (Index i = 0; i < to_.nv; ++i) sum.add(-1.0, dforce_.row(i).data()).into(da.row(i).data());
-  if (out_.wrenches > 0) da.middleCols(to_.wrenches, by_wrenches_.cols()) -= by_wrenches_;
+  if (out_->wrenches > 0) da.middleCols(to_.wrenches, by_wrenches_.cols()) -= by_wrenches_;
   add_by_masses(data, a, da);
   add_by_q(by_q_, nullptr, da);
   add_by_v(by_v_, nullptr, da);

@@ -33,8 +33,8 @@ namespace exposim {
 /// and then come along: da += M⁻¹Jᵀ dλ, dp̈ += Υ dλ. So what Υ changes by is asked for only where λ(t) is not one force.
 class ExpoTangent final : public AgreementWatcher {
  public:
-  ExpoTangent(const World& world, StepTangent& out)
-      : world_(world), out_(out), to_(world, out.wrenches, out.parameters.size()) {}
+  /// Before a step.
+  void start(const World& world, StepTangent& out);
 
   /// Whether strands and joints of a world are differentiated so.
   static bool supports(const World& world);
@@ -195,8 +195,8 @@ class ExpoTangent final : public AgreementWatcher {
   void stretch_turning(const RobotData& data, const StrandList& strands, const Resolver* resolver, std::size_t contact,
                        const Instant& next);
 
-  const World& world_;
-  StepTangent& out_;
+  const World* world_ = nullptr;
+  StepTangent* out_ = nullptr;
   Directions to_;
   bool supported_ = true;
   const Instant* now_ = nullptr;

@@ -35,7 +35,7 @@ void add_at_lever(const Matrix3d& A, const Tangent& dv, Index in_v, const Vector
 }  // namespace
 
 void ExpoTangent::move(const RobotData& data, const VectorXd& v, const State& next, const VectorXd& way) {
-  const Robot& robot = world_.robot();
+  const Robot& robot = world_->robot();
   moved_ = 0.5 * dt_ * dt_ * da2_;
   add_start_velocity(dt_, moved_);
   displace(a_.col(1), da2_, moved_);
@@ -49,7 +49,7 @@ void ExpoTangent::move(const RobotData& data, const VectorXd& v, const State& ne
 
 void ExpoTangent::move_free_body(const RobotData& data, std::size_t body, const VectorXd& v, const State& next) {
   const State& start = now_->state;
-  const TreeJoint& joint = world_.robot().tree().joints[body];
+  const TreeJoint& joint = world_->robot().tree().joints[body];
   const Index in_v = joint.in_v, turn = in_v + 3;
   const Matrix3d R0 = rotation_at(start.q, joint.in_q), R1 = rotation_at(next.q, joint.in_q);
   const Matrix3d R = R1.transpose() * joint.turn.matrix().transpose() * data.tree().bodies[body].R.matrix();
@@ -98,7 +98,7 @@ void ExpoTangent::compare(const RobotData& data, const StrandList& strands, std:
   update_point(data, strand.a, strand.position, start.arm, dq_next_, dv_next_, at_end_);
   const Rows3 way = rows3(way_target_, row(k)), dp = rows3(dp_target_, row(k));
   const Rows3 off = rows3(off_, row(k)), doff = rows3(doff_, row(k)), at_end = rows3(at_end_.dp, 0);
-  const Motion end = contact_motion(world_, data, strand.point, strand.memory.surface);
+  const Motion end = contact_motion(*world_, data, strand.point, strand.memory.surface);
   const Mode mode = modes_[k];
   const Matrix3d all = Matrix3d::Identity(), along = start.n * start.n.transpose();
   Rows3Sum sum(to_.size);
@@ -159,8 +159,8 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
   const RowMatrixXd by_change = Q * inverse;
   push(strands, differences, pushed.col(0), x.col(0), w.col(0), by_change, doff_, dv_);
   push(strands, differences, pushed.col(1), x.col(1), w.col(1), by_change, off_, dq_);
-  const Tree& tree = world_.robot().tree();
-  integrate_derivatives(world_.robot(), q, turned.col(1), A0_, A1_);
+  const Tree& tree = world_->robot().tree();
+  integrate_derivatives(world_->robot(), q, turned.col(1), A0_, A1_);
   for (const std::size_t i : tree.free_bodies) turn_pushed(data, i, pushed);
   dv_next_ += dv_;
   six_.resize(6, to_.size);
@@ -173,7 +173,7 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
 }
 
 void ExpoTangent::turn_pushed(const RobotData& data, std::size_t body, const Eigen::MatrixX2d& pushed) {
-  const TreeJoint& joint = world_.robot().tree().joints[body];
+  const TreeJoint& joint = world_->robot().tree().joints[body];
   const Index in_v = joint.in_v, turn = in_v + 3;
   Matrix3d mid;
   for (Index k = 0; k < 3; ++k) mid.col(k) = movers_mid_[static_cast<std::size_t>(in_v + k)].linear;
@@ -200,7 +200,7 @@ void ExpoTangent::turn_pushed(const RobotData& data, std::size_t body, const Eig
 }
 
 void ExpoTangent::add_pushed(std::size_t body, const VectorXd& q, const State& next) {
-  const TreeJoint& joint = world_.robot().tree().joints[body];
+  const TreeJoint& joint = world_->robot().tree().joints[body];
   const Index in_v = joint.in_v, turn = in_v + 3;
   const Matrix3d Rb = rotation_at(q, joint.in_q), Ra = rotation_at(next.q, joint.in_q), back = Ra.transpose() * Rb;
   const Vector3d lever = joint.lever, u = at_lever(next.v, in_v, lever), u_before = back.transpose() * u;

@@ -44,29 +44,29 @@ void ExpoTangent::add_travelled(const Matrix3d& factor, const Motion& from, cons
 }
 
 void ExpoTangent::end(const RobotData& data, const StrandList& strands, const Resolver* resolver, const Step& step) {
-  clear(out_.next, world_.tangent_size(), to_.size);
-  out_.next.topRows(to_.nv) = dq_next_;
-  out_.next.middleRows(to_.nv, to_.nv) = dv_next_;
+  clear(out_->next, world_->tangent_size(), to_.size);
+  out_->next.topRows(to_.nv) = dq_next_;
+  out_->next.middleRows(to_.nv, to_.nv) = dv_next_;
   stretch(data, strands, resolver, step);
   grip(step.next.state);
-  out_.grazing.clear();
-  if (resolver) out_.grazing = resolver_.grazing();
-  for (Grazing& each : out_.grazing) each.strand = strands.all()[each.strand].index;
+  out_->grazing.clear();
+  if (resolver) out_->grazing = resolver_.grazing();
+  for (Grazing& each : out_->grazing) each.strand = strands.all()[each.strand].index;
 }
 
 void ExpoTangent::stretch(const RobotData& data, const StrandList& strands, const Resolver* resolver,
                           const Step& step) {
   update_movers(data, movers_);
   const Instant& next = step.next;
-  for (std::size_t i = 0; i < world_.contacts().size(); ++i) {
+  for (std::size_t i = 0; i < world_->contacts().size(); ++i) {
     const Memory& committed = next.state.memory[i];
     if (!committed.active()) continue;
     if (may_turn(committed.surface)) {
       stretch_turning(data, strands, resolver, i, next);
       continue;
     }
-    const std::size_t point = world_.point_of(i, committed);
-    const ContactPoint shape = world_.shape(point);
+    const std::size_t point = world_->point_of(i, committed);
+    const ContactPoint shape = world_->shape(point);
     const Motion& to = next.motions[i];
     update_point(data, shape.joint, shape.position, to.arm, dq_next_, dv_next_, at_end_);
     Tangent ds;
@@ -80,8 +80,8 @@ void ExpoTangent::stretch(const RobotData& data, const StrandList& strands, cons
       before = carried(strands, k, resolver, to, ds);
       if (!system_.materials.empty()) material = &system_.materials[k];
     }
-    commit(to, before, committed, world_.law(i, committed), at_end_, material, ds);
-    out_.next.middleRows<3>(to_.stretch(i)) = ds;
+    commit(to, before, committed, world_->law(i, committed), at_end_, material, ds);
+    out_->next.middleRows<3>(to_.stretch(i)) = ds;
   }
 }
 

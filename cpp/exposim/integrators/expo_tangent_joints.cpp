@@ -12,7 +12,7 @@ using Eigen::VectorXd;
 
 void ExpoTangent::add_constant(const JointTerms::Fitted& fitted, Eigen::Ref<Eigen::RowVectorXd> force) const {
   if (fitted.grip > 0.0) {
-    const std::vector<Index>& rough = world_.rough_dofs();
+    const std::vector<Index>& rough = world_->rough_dofs();
     const auto which = std::find(rough.begin(), rough.end(), fitted.dof) - rough.begin();
     force(to_.grips + which) -= fitted.grip;
   }
@@ -45,9 +45,9 @@ void ExpoTangent::add_strands(const StrandList& strands) {
 }
 
 void ExpoTangent::take_fits(const RobotData& data, const JointTerms& joints) {
-  dforce_.setZero(to_.nv, to_.size);
+  clear(dforce_, to_.nv, to_.size);
   for (Index i = 0; i < to_.nv; ++i) {
-    const DofLaw& law = world_.joints().dofs[static_cast<std::size_t>(i)];
+    const DofLaw& law = world_->joints().dofs[static_cast<std::size_t>(i)];
     if (law.reacts() || std::abs(input_->tau(i)) <= law.motor.effort) dforce_(i, to_.force(i)) = 1.0;
   }
   if (!joints.fits(fits_)) return give_up();
@@ -66,7 +66,7 @@ void ExpoTangent::take_fits(const RobotData& data, const JointTerms& joints) {
   I_by_q.conservativeResize(count, coordinates());
   for (std::size_t k = 0; k < masses_.size(); ++k) {
     I_by_q.col(to_.nv + static_cast<Index>(k)) =
-        products_by_inertia(world_.robot(), movers_mid_, rates, masses_[k].changes).diagonal();
+        products_by_inertia(world_->robot(), movers_mid_, rates, masses_[k].changes).diagonal();
   }
   // 1/(M⁻¹)ᵢᵢ changes by its square times that.
   if (!fits_.own) I_by_q = fits_.I.cwiseAbs2().asDiagonal() * I_by_q;
@@ -93,8 +93,8 @@ void ExpoTangent::take_fits(const RobotData& data, const JointTerms& joints) {
 void ExpoTangent::grip(const State& next) {
   for (std::size_t k = 0; k < next.grips.size(); ++k) {
     if (next.grips[k].slipping) continue;  // its spring holds the sliding friction
-    const Index dof = world_.rough_dofs()[k], at = to_.grips + static_cast<Index>(k);
-    auto s = out_.next.row(at);
+    const Index dof = world_->rough_dofs()[k], at = to_.grips + static_cast<Index>(k);
+    auto s = out_->next.row(at);
     s = dq_next_.row(dof);
     s(to_.q(dof)) -= 1.0;
     s(at) += 1.0;

@@ -11,8 +11,8 @@ using Eigen::VectorXd;
 
 void ExpoTangent::begin_masses() {
   masses_.clear();
-  for (std::size_t p = 0; p < out_.parameters.size(); ++p) {
-    const auto& [more, less, between] = out_.parameters[p];
+  for (std::size_t p = 0; p < out_->parameters.size(); ++p) {
+    const auto& [more, less, between] = out_->parameters[p];
     InertiaChanges changes = inertia_changes(more->robot(), less->robot(), between);
     if (!changes.empty()) masses_.push_back({to_.parameters + static_cast<Index>(p), std::move(changes), {}});
   }
@@ -30,7 +30,7 @@ void ExpoTangent::add_by_masses(const RobotData& data, const VectorXd& a, Tangen
 
 void ExpoTangent::add_by_masses(const VectorXd& a, Tangent& to) const {
   for (const Mass& mass : masses_) {
-    to.col(mass.direction) += momentum_by_inertia(world_.robot(), movers_mid_, a, mass.changes);
+    to.col(mass.direction) += momentum_by_inertia(world_->robot(), movers_mid_, a, mass.changes);
   }
   add_by_drives(a, to);
 }

@@ -29,7 +29,7 @@ void ExpoTangent::average(RobotData& data, const StiffSystem& system, const Stra
   a_.col(0) = free + by_forces * lam;
   a_.col(1) = free + by_forces * lam2;
   hold_forces(data, strands, a_.col(0), lam, da_, ddp_);
-  if (out_.exact && count > 0) update_compliance_derivatives(data);  // open ones may be corrected
+  if (out_->exact && count > 0) update_compliance_derivatives(data);  // open ones may be corrected
   const Tangent before = response ? system_.ddp_bar : Tangent();
   system_.ddp_bar = ddp_;
   if (active > 0) subtract_change_of_Upsilon(lam, system_.ddp_bar);
@@ -42,7 +42,7 @@ void ExpoTangent::average(RobotData& data, const StiffSystem& system, const Stra
     }
     const auto differentiate = [&](auto& form) {
       form.differentiate(system_.ddp_bar.topRows(m), system_.delta.topRows(m), delta_dp_.topRows(m),
-                         out_.exact ? &system_.Upsilon_by_q : nullptr,
+                         out_->exact ? &system_.Upsilon_by_q : nullptr,
                          [&](const RowMatrixXd& A, Tangent& to) { add_by_moves(A, to); }, system_.materials, dlam_,
                          dlam2_);
     };
@@ -88,14 +88,14 @@ void ExpoTangent::average(RobotData& data, const StiffSystem& system, const Stra
 
 void ExpoTangent::keep_part() {
   const Index n = to_.forces;
-  for (Grazing each : out_.grazing) {
+  for (Grazing each : out_->grazing) {
     grazing_of_parts_.push_back(each);
   }
   if (!parted_) {
-    parts_ = out_.next;
+    parts_ = out_->next;
   } else {
-    Tangent joined = product(out_.next.leftCols(n), parts_);
-    joined.rightCols(to_.size - n) += out_.next.rightCols(to_.size - n);
+    Tangent joined = product(out_->next.leftCols(n), parts_);
+    joined.rightCols(to_.size - n) += out_->next.rightCols(to_.size - n);
     parts_ = joined;
   }
   parted_ = true;
@@ -103,8 +103,8 @@ void ExpoTangent::keep_part() {
 
 void ExpoTangent::join_parts() {
   if (!parted_) return;
-  out_.next = parts_;
-  out_.grazing = grazing_of_parts_;
+  out_->next = parts_;
+  out_->grazing = grazing_of_parts_;
 }
 
 void ExpoTangent::begin_following(RobotData& data, const StiffSystem& system, const StrandList& strands,

@@ -29,7 +29,7 @@ Tangent in_world_axes(const Tangent& da, const Vector3d& a, const Tangent& theta
 }  // namespace
 
 bool ExpoTangent::may_turn(int surface) const {
-  return surface >= 0 && !(world_.joint_of(surface) == 0 && world_.surface(surface).is_flat());
+  return surface >= 0 && !(world_->joint_of(surface) == 0 && world_->surface(surface).is_flat());
 }
 
 const ExpoTangent::Turning* ExpoTangent::turning(std::size_t strand) const {
@@ -50,12 +50,12 @@ void ExpoTangent::begin_turning(const RobotData& data, const StrandList& strands
   Turning& each = turning_.emplace_back();
   each.strand = k;
   each.turns = motion.curved || motion.carried;
-  if (motion.slides || !world_.surface(surface).is_exact()) give_up();
-  each.start = contact_motion(world_, data, strand.point, surface);
+  if (motion.slides || !world_->surface(surface).is_exact()) give_up();
+  each.start = contact_motion(*world_, data, strand.point, surface);
   Tangent dq = Tangent::Zero(to_.nv, to_.size);
   for (Index i = 0; i < to_.nv; ++i) dq(i, to_.q(i)) = 1.0;
   MotionTangent& start = each.of_start;
-  differentiate_motion(world_, data, movers_, {strand.a, strand.position}, surface, each.start, dq, start_velocity(),
+  differentiate_motion(*world_, data, movers_, {strand.a, strand.position}, surface, each.start, dq, start_velocity(),
                        true, start);
   // A stretch that is moved stays in the tangent plane.
   Vector3d s = Vector3d::Zero();
@@ -67,7 +67,7 @@ void ExpoTangent::begin_turning(const RobotData& data, const StrandList& strands
   }
   each.ahead = start;
   if (strands.turned_ahead() > 0.0) {
-    differentiate_turn_ahead(world_, surface, each.start, s, motion, strands.turned_ahead(), each.ahead);
+    differentiate_turn_ahead(*world_, surface, each.start, s, motion, strands.turned_ahead(), each.ahead);
   }
   each.theta = each.ahead.turn(motion);
   if (each.turns) {
@@ -179,9 +179,9 @@ void ExpoTangent::compare_turning(const RobotData& data, const Strand& strand, c
   const Motion& start = strand.motion;
   const Vector3d& n = start.n;
   const Mode mode = modes_[turning.strand];
-  const Motion end = contact_motion(world_, data, strand.point, strand.memory.surface);
+  const Motion end = contact_motion(*world_, data, strand.point, strand.memory.surface);
   MotionTangent at;
-  differentiate_motion(world_, data, movers_, {strand.a, strand.position}, strand.memory.surface, end, dq_next_,
+  differentiate_motion(*world_, data, movers_, {strand.a, strand.position}, strand.memory.surface, end, dq_next_,
                        dv_next_, false, at);
   const Tangent way = way_target_.middleRows<3>(row(turning.strand));
   off = n * (turning.of_start.phi + n.transpose() * way - at.phi);
@@ -234,11 +234,11 @@ void ExpoTangent::stretch_turning(const RobotData& data, const StrandList& stran
                                   std::size_t contact, const Instant& next) {
   const Memory& committed = next.state.memory[contact];
   const Motion& to = next.motions[contact];
-  const std::size_t point = world_.point_of(contact, committed);
-  const ContactPoint shape = world_.shape(point);
-  if (to.slides || !world_.surface(committed.surface).is_exact()) return give_up();
+  const std::size_t point = world_->point_of(contact, committed);
+  const ContactPoint shape = world_->shape(point);
+  if (to.slides || !world_->surface(committed.surface).is_exact()) return give_up();
   MotionTangent at;
-  differentiate_motion(world_, data, movers_, {shape.joint, shape.position}, committed.surface, to, dq_next_, dv_next_,
+  differentiate_motion(*world_, data, movers_, {shape.joint, shape.position}, committed.surface, to, dq_next_, dv_next_,
                        false, at);
   Tangent ds = Tangent::Zero(3, to_.size);
   Memory before;
@@ -255,8 +255,8 @@ void ExpoTangent::stretch_turning(const RobotData& data, const StrandList& stran
   end.c = to.n * at.phi;
   end.dp = in_turning_axes(at.dp, to.dp, theta);
   ds = in_turning_axes(ds, before.s, theta);
-  commit(to, before, committed, world_.law(contact, committed), end, material, ds);
-  out_.next.middleRows<3>(to_.stretch(contact)) = in_world_axes(ds, committed.s, theta);
+  commit(to, before, committed, world_->law(contact, committed), end, material, ds);
+  out_->next.middleRows<3>(to_.stretch(contact)) = in_world_axes(ds, committed.s, theta);
 }
 
 }  // namespace exposim
