@@ -164,18 +164,23 @@ void AveragesTangent::differentiate(const Tangent& ddp_bar, const Tangent& delta
   }
   if (Upsilon_by_q) {
     integrate_products();
+    // With E = Vᵀ dΥ V and weights W, Σ_j E_ij W_ij = v_iᵀ dΥ y_i, y_i = V w_i: for both weights, side by side.
     const RowMatrixXd with = with_eta_ + c_ * with_deta_, with2 = with_eta2_ + c_ * with_deta2_;
     const auto count = static_cast<Index>(Upsilon_by_q->size());
-    RowMatrixXd by_q(m, count), by_q2(m, count), Upsilon(m, m), E;
-    RowMatrixXd V = RowMatrixXd::Zero(m, with.cols());
+    const Index length = padded(m);
+    RowMatrixXd by_q(m, count), by_q2(m, count), Upsilon(m, m), Y, pushed, V;
+    for (RowMatrixXd* each : {&Y, &V}) clear(*each, m, 2 * length);
+    Y.leftCols(m) = V_.lazyProduct(with.leftCols(m).transpose());
+    Y.middleCols(length, m) = V_.lazyProduct(with2.leftCols(m).transpose());
     V.leftCols(m) = V_;
+    V.middleCols(length, m) = V_;
+    Eigen::VectorXd sums(2 * length);
     for (Index k = 0; k < count; ++k) {
-      Upsilon = (*Upsilon_by_q)[static_cast<std::size_t>(k)].topLeftCorner(m, m);
-      E = product(to_modes, product(Upsilon, V));
-      for (Index i = 0; i < m; ++i) {
-        by_q(i, k) = -dot_rows(E.cols(), E.row(i).data(), with.row(i).data());
-        by_q2(i, k) = -dot_rows(E.cols(), E.row(i).data(), with2.row(i).data());
-      }
+      Upsilon = (*Upsilon_by_q)[static_cast<std::size_t>(k)].topLeftCorner(m, m).transpose();  // which it is itself
+      multiply(Upsilon, Y, pushed);
+      sum_products(m, 2 * length, V.data(), pushed.data(), sums.data());
+      by_q.col(k) = -sums.head(m);
+      by_q2.col(k) = -sums.segment(length, m);
     }
     add_by_q(by_q, once);
     add_by_q(by_q2, twice);

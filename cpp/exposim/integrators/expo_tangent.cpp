@@ -204,11 +204,13 @@ void ExpoTangent::update_compliance_derivatives(const RobotData& data) {
 
 void ExpoTangent::subtract_change_of_Upsilon(const VectorXd& f, Tangent& from) const {
   if (!out_->exact || !has_compliance_derivatives_) return;
-  const Index rows = std::min(from.rows(), compliance_.Upsilon().rows()), used = std::min(f.size(), rows);
-  RowMatrixXd by_q(from.rows(), static_cast<Index>(system_.Upsilon_by_q.size()));
+  const Index rows = from.rows(), used = f.size();
+  RowMatrixXd by_q(rows, static_cast<Index>(system_.Upsilon_by_q.size()));
+  VectorXd changed(rows);
   for (Index k = 0; k < by_q.cols(); ++k) {
     const MatrixXd& each = system_.Upsilon_by_q[static_cast<std::size_t>(k)];
-    by_q.col(k).head(rows) = each.topLeftCorner(rows, used).lazyProduct(-f.head(used));
+    changed.noalias() = each.topLeftCorner(rows, used) * f.head(used);
+    by_q.col(k) = -changed;
   }
   add_by_moves(by_q, from);
 }

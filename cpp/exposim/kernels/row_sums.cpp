@@ -78,10 +78,12 @@ void multiply_rows(Index rows, Index inner, Index length, Index stride, const do
 }
 
 EXPOSIM_FOR_EACH_MACHINE
-double dot_rows(Index length, const double* x, const double* y) {
-  Four sum = {0.0, 0.0, 0.0, 0.0};
-  for (Index i = 0; i < fours(length); ++i) sum += four(x, i) * four(y, i);
-  return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+void sum_products(Index rows, Index length, const double* x, const double* y, double* out) {
+  for (Index i = 0; i < fours(length); ++i) {
+    Four sum = {0.0, 0.0, 0.0, 0.0};
+    for (Index k = 0; k < rows; ++k) sum += four(x + k * length, i) * four(y + k * length, i);
+    four(out, i) = sum;
+  }
 }
 
 void clear_numbers(Index count, double* x) {

@@ -17,7 +17,8 @@ void sum_rows(Eigen::Index length, Eigen::Index count, const double* factors, co
 void multiply_rows(Eigen::Index rows, Eigen::Index inner, Eigen::Index length, Eigen::Index stride, const double* A,
                    Eigen::Index stride_A, const double* x, const double* plus, double* y);
 
-double dot_rows(Eigen::Index length, const double* x, const double* y);
+/// out = Σ x_k y_k of rows, entry by entry.
+void sum_products(Eigen::Index rows, Eigen::Index length, const double* x, const double* y, double* out);
 
 /// Three rows, one behind the other.
 struct Rows3 {

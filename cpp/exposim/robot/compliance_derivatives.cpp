@@ -144,9 +144,8 @@ void ComplianceDerivatives::move_bodies(const RobotData& data, const Movers& mov
   }
 }
 
-void ComplianceDerivatives::add_row(const RobotData& data, const Row& row, const Mover& mover, double* out) {
+void ComplianceDerivatives::add_row(const Row& row, const Vector3d& c, const Mover& mover, double* out) {
   const Index length = stride();
-  const Vector3d c = world_position(data, row.joint, row.position) - origins_[row.joint];
   double* const half = turned_.row(6).data();
   turn_point(length, Vec3(mover.angular), Vec3(c), Vec3(row.arm), velocity(row.joint), turned_.data(), half);
   add_all(3 * length, half, out + row.first * length);
@@ -179,15 +178,24 @@ void ComplianceDerivatives::compute(const RobotData& data, const Movers& movers,
   turned_.resize(9, length);
   by_q_.resize(size_, length);
   by_q->resize(static_cast<std::size_t>(nv));
+  moves_.setConstant(static_cast<Index>(rows_.size()), nv, false);
+  centres_.resize(rows_.size());
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const Row& row = rows_[i];
+    if (row.dof >= 0) continue;
+    for (const Index k : robot.supports(row.joint)) moves_(static_cast<Index>(i), k) = true;
+    centres_[i] = world_position(data, row.joint, row.position) - origins_[row.joint];
+  }
+  using Symmetric = Eigen::Map<const MatrixXd, 0, Eigen::OuterStride<>>;
   for (Index k = 0; k < nv; ++k) {
     const Mover& mover = movers[static_cast<std::size_t>(k)];
     turn_back(length, unit(mover, origins_[mover.joint]), velocity(mover.parent), turned_.data());
     multiply_both(size_, length, turned_.data(), momentum(mover.joint), by_q_.data());
-    for (const Row& row : rows_) {
-      const std::vector<Index>& dofs = robot.supports(row.joint);
-      if (row.dof < 0 && std::binary_search(dofs.begin(), dofs.end(), k)) add_row(data, row, mover, by_q_.data());
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (moves_(static_cast<Index>(i), k)) add_row(rows_[i], centres_[i], mover, by_q_.data());
     }
-    (*by_q)[static_cast<std::size_t>(k)] = by_q_.leftCols(size_);
+    // Symmetric, so that its rows are columns.
+    (*by_q)[static_cast<std::size_t>(k)] = Symmetric(by_q_.data(), size_, size_, Eigen::OuterStride<>(length));
   }
 }
 

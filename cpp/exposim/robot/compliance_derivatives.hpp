@@ -40,7 +40,7 @@ class ComplianceDerivatives {
   Eigen::Index size_ = 0;
   void move_bodies(const RobotData& data, const Movers& movers);
   /// Adds the changes of a point's Jacobian with a degree of freedom that moves it.
-  void add_row(const RobotData& data, const Row& row, const Mover& mover, double* out);
+  void add_row(const Row& row, const Eigen::Vector3d& c, const Mover& mover, double* out);
   Eigen::Index stride() const { return response_.cols(); }
   double* velocity(std::size_t body) { return velocities_.data() + 6 * static_cast<Eigen::Index>(body) * stride(); }
   double* momentum(std::size_t body) { return momenta_.data() + 6 * static_cast<Eigen::Index>(body) * stride(); }
@@ -50,6 +50,8 @@ class ComplianceDerivatives {
   // At the rates M⁻¹Jᵀ, angular and linear about the origin of each tree: six rows to a body, a column to each of these.
   RowMatrixXd velocities_, momenta_, turned_, by_q_;
   std::vector<Eigen::Vector3d> origins_;
+  std::vector<Eigen::Vector3d> centres_;                        // of points, from there
+  Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic> moves_;  // whether a degree of freedom moves them
 };
 
 }  // namespace exposim
