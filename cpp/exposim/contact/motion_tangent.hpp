@@ -45,11 +45,11 @@ void differentiate_turn_ahead(const World& world, int surface, const Motion& sta
 
 // Of stiff/motion.hpp:
 /// Of travel(), by an arm on the way and what that changes by.
-Tangent differentiate_travel(const Motion& from, const Motion& to, const Eigen::Vector3d& arm, const MotionTangent& of_from,
-                             const MotionTangent& of_to, const Tangent& darm);
+Tangent differentiate_travel(const Motion& from, const Motion& to, const Eigen::Vector3d& arm,
+                             const MotionTangent& of_from, const MotionTangent& of_to, const Tangent& darm);
 /// Of along_with_carrier(from, to, a).
-Tangent differentiate_along(const Motion& from, const Motion& to, const Eigen::Vector3d& a, const MotionTangent& of_from,
-                            const MotionTangent& of_to, const Tangent& da);
+Tangent differentiate_along(const Motion& from, const Motion& to, const Eigen::Vector3d& a,
+                            const MotionTangent& of_from, const MotionTangent& of_to, const Tangent& da);
 /// Of carry(), and where nothing travels of turn(): of the stretch after it, from that of `memory`, before it.
 Tangent differentiate_carry(const Eigen::Vector3d& way, const Motion& from, const Motion& to, const Memory& memory,
                             const MotionTangent& of_from, const MotionTangent& of_to, const Tangent& dway,

@@ -7,8 +7,9 @@
 
 namespace exposim {
 
-/// Derivatives of the closed form (AveragesTangent) where damping is not the same multiple of stiffness for all strands,
-/// so that they have no modes of their own: a contact while a joint is at its limit, or on ground of another kind.
+/// Derivatives of the closed form (AveragesTangent) where damping is not the same multiple of stiffness for all
+/// strands, so that they have no modes of their own: a contact while a joint is at its limit, or on ground of another
+/// kind.
 ///
 ///   ẋ = A x + (0, p̈̄),   x = (Δp, Δṗ),   λ = D x = −K Δp − B Δṗ
 ///

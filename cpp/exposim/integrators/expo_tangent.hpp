@@ -89,7 +89,8 @@ class ExpoTangent final : public AgreementWatcher {
   /// A contact whose normal may turn.
   struct Turning {
     std::size_t strand;
-    bool turns;  // else the surface is flat where it is
+    bool turns;    // else the surface is flat where it is
+    bool unknown;  // how it moves has no derivatives: it is open, and has to stay so
     Motion start;
     MotionTangent of_start, ahead;  // at first, and as the strand has it
     Tangent theta;                  // of axes that keep to its normal
@@ -180,8 +181,12 @@ class ExpoTangent final : public AgreementWatcher {
   bool may_turn(int surface) const;
   const Turning* turning(std::size_t strand) const;
   void begin_turning(const RobotData& data, const StrandList& strands, std::size_t k);
+  void add_turns(const Turning& turning);
   void update_turning(const RobotData& data, const StrandList& strands);
   bool has_pairs() const;
+  /// Gives up if a contact of which too little is known has come to act: as it was foreseen, or as it was followed.
+  void watch_unknown(const std::vector<LookAhead::Glance>& glances);
+  void watch_unknown(const Resolver& resolver);
   /// What acts on the carriers of surfaces; that it acts somewhere else on them; and what turning axes do to Jᵀλ.
   void add_reactions(const StrandList& strands, const Vector& lam);
   void slide_reactions(const StrandList& strands, const Vector& lam);

@@ -22,6 +22,8 @@ void ExpoTangent::look_ahead(RobotData& data, const StiffSystem& system, const S
   if (strands.all().empty()) {
     hold_forces(data, strands, a, VectorXd(), da_, ddp_);
   } else {
+    watch_unknown(ahead.first());
+    watch_unknown(ahead.last());
     begin_looking(strands, ahead.first());
     look_stage(data, system, strands, ahead.first());
     if (ahead.took_two()) {

@@ -137,6 +137,7 @@ void ExpoTangent::follow(RobotData& data, const StiffSystem& system, const Stran
                          const Resolver& resolver, const FollowedDrives& drives, const VectorXd& v, const State& next,
                          const VectorXd& way) {
   if (!resolver_.supported()) return give_up();
+  watch_unknown(resolver);
   const std::size_t count = strands.all().size();
   VectorXd lam(row(count)), lam2 = lam;
   for (Tangent* each : {&dlam_, &dlam2_, &way_target_, &dp_target_}) each->resize(row(count), to_.size);

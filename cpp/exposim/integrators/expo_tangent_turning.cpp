@@ -50,7 +50,14 @@ void ExpoTangent::begin_turning(const RobotData& data, const StrandList& strands
   Turning& each = turning_.emplace_back();
   each.strand = k;
   each.turns = motion.curved || motion.carried;
-  if (motion.slides || !world_->surface(surface).is_exact()) give_up();
+  each.unknown = motion.slides || !world_->surface(surface).is_exact();
+  if (each.unknown) {
+    if (strand.memory.active()) give_up();
+    each.start = motion;
+    each.theta.setZero(3, to_.size);
+    add_turns(each);
+    return;
+  }
   each.start = contact_motion(*world_, data, strand.point, surface);
   Tangent dq = Tangent::Zero(to_.nv, to_.size);
   for (Index i = 0; i < to_.nv; ++i) dq(i, to_.q(i)) = 1.0;
@@ -70,10 +77,7 @@ void ExpoTangent::begin_turning(const RobotData& data, const StrandList& strands
     differentiate_turn_ahead(*world_, surface, each.start, s, motion, strands.turned_ahead(), each.ahead);
   }
   each.theta = each.ahead.turn(motion);
-  if (each.turns) {
-    system_.turns.conservativeResize(system_.turns.rows() + 3, to_.size);
-    system_.turns.bottomRows<3>() = each.theta;
-  }
+  add_turns(each);
   dphi_.row(static_cast<Index>(k)) = start.phi;
   const Tangent dp = in_turning_axes(each.ahead.dp, motion.dp, each.theta);
   starts_[k].dp = dp;
@@ -81,6 +85,25 @@ void ExpoTangent::begin_turning(const RobotData& data, const StrandList& strands
   delta_dp_.middleRows<3>(row(k)) = strand.memory.slipping() ? Tangent(motion.n * (motion.n.transpose() * dp)) : dp;
   system_.delta.middleRows<3>(row(k)) =
       motion.n * start.phi + in_turning_axes(each.ahead.s, strand.memory.s, each.theta);
+}
+
+void ExpoTangent::add_turns(const Turning& turning) {
+  if (!turning.turns) return;
+  system_.turns.conservativeResize(system_.turns.rows() + 3, to_.size);
+  system_.turns.bottomRows<3>() = turning.theta;
+}
+
+void ExpoTangent::watch_unknown(const std::vector<LookAhead::Glance>& glances) {
+  for (const Turning& each : turning_) {
+    if (each.unknown && glances[each.strand].does != LookAhead::Does::kNothing) give_up();
+  }
+}
+
+void ExpoTangent::watch_unknown(const Resolver& resolver) {
+  for (const Turning& each : turning_) {
+    if (!each.unknown) continue;
+    if (resolver.end(each.strand).active() || !resolver.lam_bar(each.strand).isZero(0.0)) give_up();
+  }
 }
 
 void ExpoTangent::update_turning(const RobotData& data, const StrandList& strands) {
@@ -132,7 +155,7 @@ void ExpoTangent::turn_accelerations(const RobotData& data, const StrandList& st
   BodyTangent a, b;
   RowMatrixXd J_b, by_q, by_v;
   for (const Turning& each : turning_) {
-    if (!each.turns) continue;
+    if (!each.turns || each.unknown) continue;
     const Strand& strand = strands.all()[each.strand];
     const Motion& motion = strand.motion;
     const Vector3d &c = c_mid_[each.strand], &arm = motion.arm, &n = motion.n;
@@ -176,6 +199,7 @@ void ExpoTangent::turn_accelerations(const RobotData& data, const StrandList& st
 
 void ExpoTangent::compare_turning(const RobotData& data, const Strand& strand, const Turning& turning,
                                   Eigen::Ref<Tangent> off, Eigen::Ref<Tangent> doff) {
+  if (turning.unknown) return give_up();
   const Motion& start = strand.motion;
   const Vector3d& n = start.n;
   const Mode mode = modes_[turning.strand];
