@@ -84,7 +84,7 @@ def assert_right(sim, states, calm=3e-6, changing=1e-5, share=0.7):
 )
 def test_falls_on_terrain_have_the_derivatives_of_what_was_done(name, dt, ground):
     sim = thrown(xs.load_robot(name), GROUNDS[ground](), dt, seed=3)
-    assert_right(sim, in_contact(sim, 6, 11, 1.0))
+    assert_right(sim, in_contact(sim, 4, 17, 1.0))
 
 
 def on_a_sphere(order, radius, dt=2e-3, material=MATERIAL):
@@ -137,7 +137,7 @@ def test_a_robot_on_a_plate_that_moves_has_derivatives(joint):
     q = robot.q0.copy()
     q[3] += 0.02
     sim.reset(q, np.r_[0.7, np.random.default_rng(3).uniform(-0.5, 0.5, robot.nv - 1)])
-    assert_right(sim, in_contact(sim, 8, 9, 0.4))
+    assert_right(sim, in_contact(sim, 5, 13, 0.4))
 
 
 def test_two_balls_that_meet_and_fall_have_derivatives():
@@ -205,12 +205,13 @@ def test_joints_that_rub_have_derivatives_but_where_they_come_to_rest(drives):
 
 def test_damping_that_is_no_multiple_of_stiffness_has_derivatives_in_the_closed_form():
     uneven = xs.Material(stiffness=(1e5, 5e4), damping=(300.0, 80.0), friction=0.8)
-    sim = xs.Simulator(xs.load_robot("solo12"), xs.HalfSpace(material=uneven), dt=5e-3)
+    robot = xs.load_robot("solo12").replace(drives=xs.Drive(kp=3.0, kd=0.035))
+    sim = xs.Simulator(robot, xs.HalfSpace(material=uneven), dt=5e-3)
     tau, calm = np.full(12, 0.02), 0
     for k in range(60):
         state = sim.state
         sim.step(tau)
-        if k % 6 or sim.info.resolved:
+        if k % 8 or sim.info.resolved:
             continue
         calm += 1
         d = sim.linearize(state, tau, parameters=["stiffness", "damping"])
