@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <exception>
 #include <limits>
 #include <stdexcept>
@@ -22,6 +21,7 @@
 #include "exposim/expo/averages.hpp"
 #include "exposim/robot/kinematics.hpp"
 #include "exposim/thresholds.hpp"
+#include "given.hpp"
 #include "readings.hpp"
 #include "shared_simulator.hpp"
 
@@ -42,25 +42,6 @@ VectorXd copy_of(const Numbers& array) {
 
 std::optional<VectorXd> copy_of(const std::optional<Numbers>& array) {
   return array ? std::optional(copy_of(*array)) : std::nullopt;
-}
-
-/// The numbers of an array of floats; none if it is something else.
-///
-/// Only of what has them in memory as they are: a conversion would run Python, and what a signal handler raises
-/// meanwhile would be lost. nanobind's own goes wrong where there are no strides, as of a NumPy date.
-std::optional<VectorXd> numbers_of(nb::handle given) {
-  Py_buffer view;
-  if (!PyObject_CheckBuffer(given.ptr())) return std::nullopt;
-  if (PyObject_GetBuffer(given.ptr(), &view, PyBUF_ND | PyBUF_FORMAT) != 0) {
-    PyErr_Clear();
-    return std::nullopt;
-  }
-  std::optional<VectorXd> numbers;
-  if (view.ndim == 1 && view.shape && view.format && std::strcmp(view.format, "d") == 0) {
-    numbers = Eigen::Map<const VectorXd>(static_cast<const double*>(view.buf), view.shape[0]);
-  }
-  PyBuffer_Release(&view);
-  return numbers;
 }
 
 constexpr int kNotTaken = -1;  // what was given is not what a step takes: nothing was done
@@ -86,15 +67,6 @@ Outcome steps_between_signals(Simulator& simulator, const Input& input, bool sto
   return simulator.statistics().overflows > 0 ? kOverflow : 0;
 }
 
-/// @return false if it is something else.
-bool read_target(nb::handle given, Index size, VectorXd& target) {
-  if (given.is_none()) return true;
-  const std::optional<VectorXd> numbers = numbers_of(given);
-  if (!numbers || numbers->size() != size || !numbers->allFinite()) return false;
-  target = *numbers;
-  return true;
-}
-
 Outcome step(SharedSimulator& self, nb::handle tau, nb::handle n, std::vector<ExternalWrench> wrenches,
              nb::handle target, nb::handle target_velocity, bool continues) {
   const World& world = self.simulator.world();
@@ -105,8 +77,8 @@ Outcome step(SharedSimulator& self, nb::handle tau, nb::handle n, std::vector<Ex
     return kNotTaken;
   }
   Input input = make_input(world, torques, std::move(wrenches));
-  if (!read_target(target, robot.nq(), input.target)) return kNotTaken;
-  if (!read_target(target_velocity, robot.nv(), input.target_velocity)) return kNotTaken;
+  if (!read_target(world, target, input.target)) return kNotTaken;
+  if (!read_velocity(target_velocity, robot.nv(), input.target_velocity)) return kNotTaken;
   if (!continues) self.alone([](Simulator& simulator) { simulator.forget_events(); });
   while (true) {
     Outcome outcome =
@@ -129,8 +101,8 @@ std::tuple<Outcome, double, Advanced> advance(SharedSimulator& self, nb::handle 
   const std::optional<VectorXd> torques = tau.is_none() ? VectorXd::Zero(robot.nv()) : numbers_of(tau);
   if (!torques || !takes(robot, *torques)) return {kNotTaken, h, advanced};
   Input input = make_input(world, torques, std::move(wrenches));
-  if (!read_target(target, robot.nq(), input.target)) return {kNotTaken, h, advanced};
-  if (!read_target(target_velocity, robot.nv(), input.target_velocity)) return {kNotTaken, h, advanced};
+  if (!read_target(world, target, input.target)) return {kNotTaken, h, advanced};
+  if (!read_velocity(target_velocity, robot.nv(), input.target_velocity)) return {kNotTaken, h, advanced};
   constexpr long kBetweenSignals = 50;  // steps
   while (true) {
     const long before = advanced.steps;

@@ -21,9 +21,10 @@ SLOWEST_SLIDING = 1e-6  # [m/s]
 SAME_TIME = 1e-6  # of a micro-step
 NO_PUSH, NO_SLIDING = 1e-3, 1e-6  # near enough to the end of a slip, of the largest λ_n and ‖ṗᵗ‖ since it began
 MOST_OF_DETERMINANT = 0.5  # of the equation of the longest stage, that friction of all contacts may take
-OVERSHOOT, CUTS_AGAIN = 0.02, 6  # of a margin's largest size; how often a cut is cut again for more
+OVERSHOOT, CUTS_AGAIN = 0.1, 6  # of a margin's largest size; how often a cut is cut again for more
 RUNGS_TO_JAM, MOST_RUNGS = 5, 8  # by which micro-steps are halved: until friction leaves that, until they are accurate
 ERROR_OF_BEND = 0.138
+LONGER = 0.125  # of its tolerance, below which a micro-step is followed by one twice as long
 TIMES_TO_GIVE_WAY = 4  # in a step, springing back; from then on the saw is followed at its mean
 OPEN, STICKING, SLIPPING, IDLE, BILATERAL = "open", "sticking", "slipping", "idle", "bilateral"
 YIELDING = "yielding"  # a way of slipping, and so called outside
@@ -470,7 +471,7 @@ def resolve(
     lam_int, lam_int2 = np.zeros_like(motion.velocity), np.zeros_like(motion.velocity)
     events: list[Event] = []
     changed = any(e.mode in (SLIPPING, IDLE) for e in elements)
-    left, rung, taken = dt, 0, 0
+    left, rung, taken = dt, int(tolerance < np.inf and SLIPPING in space.outward_modes), 0
     most_events = min(16 + 4 * len(space.elements), 80)
     while left > 1e-12 * dt:
         h = left / max(1, ceil(left / (longest / 2**rung) - 1e-6))
@@ -498,7 +499,7 @@ def resolve(
             if again == CUTS_AGAIN or not space.overshoots(step):
                 changes = changes | cut_here
                 break
-        if not located and off < 0.1 and rung > 0:
+        if not located and off < LONGER and rung > 0:
             rung -= 1
         for i, (_, mode) in changes.items():
             before = space.outward_modes[i]

@@ -13,9 +13,10 @@ constexpr int kMicroSteps = 2;
 /// without stiff forces changes by within the step, since that is frozen anyway: or a share that goes with the angle by
 /// which bodies turn in it, if that is less.
 constexpr double kMicroTolerance = 0.01, kShareOfFreezing = 0.3, kShareOfTurn = 6.0;
-/// How often micro-steps are halved at most; the share of their tolerance below which the next is twice as long.
-constexpr int kMostRungs = 8;
-constexpr double kUpwards = 0.1;
+/// How often micro-steps are halved at most, and to begin with where something slips; the share of their tolerance
+/// below which the next is twice as long.
+constexpr int kMostRungs = 8, kFirstRung = 1;
+constexpr double kUpwards = 0.125;
 /// Where contacts that change take the middle of a step further than this from where it was thought to be [rad, m], the
 /// mass matrix is computed again.
 constexpr double kFarMiddle = 8e-3;
@@ -61,7 +62,7 @@ constexpr double kSlow = 0.25, kMostOfFelt = 4.0;
 constexpr double kReacts = 0.1;
 /// Those that react more than this many times within the step are followed implicitly, as strands; of the others, each
 /// micro-step takes at most this share of the time in which they react all together.
-constexpr double kFastDrive = 8.0, kDriveStage = 0.5;
+constexpr double kFastDrive = 8.0, kDriveStage = 0.75;
 /// A motor is beyond its bound by this share of its effort.
 constexpr double kBeyondBound = 1e-9;
 /// How often a step is taken again because a motor or dry friction was not what it was taken for; how often motors
@@ -78,7 +79,7 @@ constexpr double kShortestShare = 1e-9;
 /// A micro-step that was cut is cut again, at most so many times, while a mode outlives its end by more than this share
 /// of the largest margin that it had.
 constexpr int kCutsPerEvent = 6;
-constexpr double kOvershoot = 0.02;
+constexpr double kOvershoot = 0.1;
 /// Events within this share of a micro-step of the first one are due with it.
 constexpr double kSimultaneous = 1e-6;
 

@@ -23,6 +23,14 @@ void JointTerms::fit(RobotData& data) {
     factor(data);
     return;
   }
+  if (may_settle_ahead_) {  // motors that leave their bounds, each by itself, before anything is factored for them
+    for (Track& track : tracks_) {
+      if (track.pull == Pull::kServo || track.loaded || track.hold != Hold::kNone) continue;
+      const double force = track.motor.constant - track.D * track.v - data.tree().h(track.dof);
+      const double a = force / (own_inertia(data, track.dof) + h_ * track.D);
+      if (settle_motor(track, track.v + h_ * a, true)) linearise(track);
+    }
+  }
   // Slow ones hardly mind which inertia they are fitted to.
   const bool slow = std::all_of(tracks_.begin(), tracks_.end(), [&](const Track& track) {
     return h_ * (track.D + h_ * track.K) <= thresholds::kSlow * own_inertia(data, track.dof);

@@ -22,6 +22,7 @@ void JointTerms::begin(const World& world, const State& state, const Input& inpu
     at_bound_[static_cast<std::size_t>(i)] = 1;
   }
   tracks_.resize(world.reacting_dofs().size());
+  may_settle_ahead_ = !tracks_.empty();
   if (tracks_.empty()) return;
   loaded_.assign(static_cast<std::size_t>(tau_.size()), 0);
   for (const Strand& strand : strands.all()) {
@@ -156,21 +157,41 @@ void JointTerms::take_followed(const Resolver& resolver, const FollowedDrives& d
   }
 }
 
+void JointTerms::average(Track& track, double v_next) const {
+  if (track.hold == Hold::kStopping) {
+    track.v_mean = track.at_start * track.v / h_;
+    track.x_mean = h_ * track.v_mean * (1.0 - track.stops_after / (3.0 * h_));
+  } else if (track.strand == Strand::kNone && track.drive == Strand::kNone) {
+    // Such that all together have the mean that moved it.
+    const double dragged = track.D * track.v + track.X * ((v_next - track.v) / h_);
+    track.v_mean = (track.at_start * track.v + track.at_end * v_next) / h_;
+    if (track.K == 0.0 && track.D > 0.0) track.v_mean = dragged / track.D;
+    track.x_mean = track.Theta * track.v + (track.K > 0.0 ? (dragged - track.D * track.v_mean) / track.K : 0.0);
+  }
+}
+
+bool JointTerms::settle_ahead(const VectorXd& dv) {
+  if (!may_settle_ahead_) return false;
+  may_settle_ahead_ = false;
+  bool again = false;
+  for (Track& track : tracks_) {
+    const double v_next = track.v + h_ * dv(track.dof);
+    average(track, v_next);
+    if (track.hold != Hold::kStopping) again |= settle_motor(track, v_next, true);
+  }
+  if (again) {
+    for (Track& track : tracks_) linearise(track);
+  }
+  return again;
+}
+
 bool JointTerms::settle(const VectorXd& v_next, int round) {
+  may_settle_ahead_ = false;
   const bool may_change = round < thresholds::kMostSettlings, may_release = round < thresholds::kMostReleases;
   bool again = false;
   for (Track& track : tracks_) {
-    const double v = v_next(track.dof), a = (v - track.v) / h_;
-    if (track.hold == Hold::kStopping) {
-      track.v_mean = track.at_start * track.v / h_;
-      track.x_mean = h_ * track.v_mean * (1.0 - track.stops_after / (3.0 * h_));
-    } else if (track.strand == Strand::kNone && track.drive == Strand::kNone) {
-      // Such that all together have the mean that moved it.
-      const double dragged = track.D * track.v + track.X * a;
-      track.v_mean = (track.at_start * track.v + track.at_end * v) / h_;
-      if (track.K == 0.0 && track.D > 0.0) track.v_mean = dragged / track.D;
-      track.x_mean = track.Theta * track.v + (track.K > 0.0 ? (dragged - track.D * track.v_mean) / track.K : 0.0);
-    }
+    const double v = v_next(track.dof);
+    average(track, v);
     if (!may_change) continue;
     again |= settle_motor(track, v, may_release);
     if (track.hold != Hold::kNone && !track.final) again |= settle_friction(track, v);

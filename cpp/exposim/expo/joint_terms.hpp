@@ -55,6 +55,9 @@ class JointTerms {
   /// What became of those that were followed: the averages of a step.
   void take_followed(const Resolver& resolver, const FollowedDrives& drives);
 
+  /// Compares what a step is expected to lead to with what motors were taken for, once.
+  /// @return whether some are taken for something else now, to be fitted anew.
+  bool settle_ahead(const Eigen::VectorXd& dv);
   /// Compares what a step led to with what motors and friction were taken for.
   /// @return whether some are taken for something else now, so that the step is to be taken again.
   /// @param round how often that has happened in this step.
@@ -135,6 +138,8 @@ class JointTerms {
   double fit(Track& track, const OscillatorResponse& y) const;
   /// Takes a motor to be at a bound that is asked for more at the start.
   void guess_pull(Track& track) const;
+  /// Mean displacement and velocity of one that was not followed.
+  void average(Track& track, double v_next) const;
   bool settle_motor(Track& track, double v_next, bool may_release) const;
   bool settle_friction(Track& track, double v_next) const;
   /// Torque that it takes to bring a joint to rest, beside what its motor and damper do.
@@ -148,6 +153,7 @@ class JointTerms {
   Eigen::VectorXd error_, force_, added_, tau_;
   Eigen::VectorXd target_velocity_;
   double h_ = 0.0;
+  bool may_settle_ahead_ = false;
   bool slow_ = false;  // fitted to the inertias by themselves
 };
 

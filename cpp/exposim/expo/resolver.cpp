@@ -68,7 +68,9 @@ void Resolver::follow(double dt, const MicroSteps& how) {
   const double longest = dt / how.least, shortest = thresholds::kShortestShare * dt;
   const int most = most_events(group_.size());
   const int first = drives_ ? std::max(0, static_cast<int>(std::ceil(std::log2(longest / drives_->longest())))) : 0;
-  int rung = first, events = 0;
+  const bool slips = std::any_of(group_.begin(), group_.end(),
+                                 [](const Track* track) { return track->phase.mode == Mode::kSlipping; });
+  int rung = slips && how.tolerance < kNoMargin ? std::max(first, thresholds::kFirstRung) : first, events = 0;
   double left = dt;
   while (left > 1e-12 * dt) {
     const double h = micro_step(left, std::ldexp(longest, -rung));

@@ -28,7 +28,9 @@ class SprungBlocks {
   /// @param lasting it stays while others change.
   void add_spring(const StiffSystem::Row& row, const Eigen::Matrix3d& Q, bool lasting = true);
   /// @param lasting_as_before springs of blocks in which all last are the same as at the last call.
-  void attach(bool lasting_as_before = false) { compliance_.attach(springs_, lasting_as_before); }
+  void attach(bool lasting_as_before = false) {
+    compliance_.attach(springs_, lasting_as_before, IdentityPlus::Forces::kOnBlocks);
+  }
   /// Of I + Υ GᵀQG.
   double determinant() const { return compliance_.determinant(); }
 

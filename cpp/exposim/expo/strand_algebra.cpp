@@ -59,6 +59,16 @@ void add_turning(const double* arm, const double* Q, double* values) {
   }
 }
 
+/// x = A w for six of each; a column of A begins every `stride` numbers.
+EXPOSIM_FOR_EACH_MACHINE
+void multiply_six(const double* A, Index stride, const double* w, double* x) {
+  double sum[6] = {};  // NOLINT
+  for (int j = 0; j < 6; ++j) {
+    for (int i = 0; i < 6; ++i) sum[i] += w[j] * A[j * stride + i];
+  }
+  for (int i = 0; i < 6; ++i) x[i] = sum[i];
+}
+
 }  // namespace
 
 void StiffSystem::add_stiffness(const Row& row, const Matrix3d& Q, DiagonalBlock& block) {
@@ -87,6 +97,10 @@ Vector3d StiffSystem::response(const Row& of, const Row& by, const Vector3d& f) 
   if (to.size == 3 && from.size == 3) return Upsilon_block_.block<3, 3>(to.first, from.first) * f;
   Eigen::Matrix<double, 6, 1> wrench = Eigen::Matrix<double, 6, 1>::Zero(), acceleration = wrench;
   add_wrench(by, 0, f, wrench);
+  if (to.size == 6 && from.size == 6) {
+    multiply_six(&Upsilon_block_(to.first, from.first), Upsilon_block_.rows(), wrench.data(), acceleration.data());
+    return motion_of(of, 0, acceleration);
+  }
   for (Index j = 0; j < from.size; ++j) {
     const double* const column = Upsilon_block_.data() + (from.first + j) * Upsilon_block_.rows() + to.first;
     for (Index i = 0; i < to.size; ++i) acceleration(i) += wrench(j) * column[i];

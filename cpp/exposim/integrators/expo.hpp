@@ -56,6 +56,8 @@ class Expo final : public Integrator {
   bool follow(Workspace& workspace, const Instant& now, double dt, Step& step) const;
   /// Lets drives that react within the step be followed with contacts that turned out to change.
   void follow_as_strands(const World& world, Workspace& workspace, const Input& input, JointTerms::Which which) const;
+  /// Fits what acts in the joints anew, where the terms are.
+  void fit_again(Workspace& workspace, const Input& input) const;
   /// Notes the step for one who looks at its inside.
   void add_to_path(const World& world, Workspace& workspace, const Instant& now, const Input& input, double dt,
                    bool changed, const Step& step) const;

@@ -158,7 +158,14 @@ bool Expo::look_ahead(const World& world, Workspace& workspace, const State& sta
   ExpoScratch& scratch = scratch_of(workspace);
   {
     const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
-    scratch.changing = !scratch.ahead.look(workspace.robot, scratch.system, scratch.strands, dt, scratch.acceleration);
+    const auto look = [&] {
+      return scratch.ahead.look(workspace.robot, scratch.system, scratch.strands, dt, scratch.acceleration);
+    };
+    scratch.changing = !look();
+    if (scratch.joints.settle_ahead(scratch.acceleration)) {  // before anything is followed in vain
+      fit_again(workspace, input);
+      scratch.changing = !look();
+    }
     scratch.way = dt * (state.v + 0.5 * dt * scratch.acceleration);
     scratch.joints.displace(scratch.acceleration, scratch.way);
     if (scratch.tangent) {
@@ -249,7 +256,11 @@ void Expo::follow_as_strands(const World& world, Workspace& workspace, const Inp
                              JointTerms::Which which) const {
   const Profiler::Scope scope(workspace.profiler, Stage::kTerms);
   ExpoScratch& scratch = scratch_of(workspace);
-  if (!scratch.joints.follow_as_strands(world, scratch.system, which, scratch.strands)) return;
+  if (scratch.joints.follow_as_strands(world, scratch.system, which, scratch.strands)) fit_again(workspace, input);
+}
+
+void Expo::fit_again(Workspace& workspace, const Input& input) const {
+  ExpoScratch& scratch = scratch_of(workspace);
   scratch.joints.fit(workspace.robot);
   scratch.system.update(workspace.robot, scratch.strands, {scratch.joints.force(), input.wrenches}, false);
   if (scratch.tangent) {

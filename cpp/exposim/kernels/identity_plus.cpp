@@ -1,11 +1,11 @@
 #include "exposim/kernels/identity_plus.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "exposim/kernels/fours.hpp"
+#include "exposim/kernels/small_inverse.hpp"
 
 namespace exposim {
 
@@ -15,103 +15,6 @@ namespace {
 
 /// A block whose own equation has a smaller determinant waits until the others are attached.
 constexpr double kSmallDeterminant = 0.5;
-/// Without exchanges of rows, multipliers up to here are no harm.
-constexpr double kLargeMultiplier = 1e3;
-
-EXPOSIM_INLINE double magnitude(double x) { return __builtin_fabs(x); }
-
-/// A matrix of at most 6 × 6, column by column, these filled up to whole fours.
-template <Index Size>
-struct Small {
-  static constexpr Index kFours = fours(Size), kStride = kFour * kFours;
-  double values[static_cast<std::size_t>(Size * kStride)];  // NOLINT: std::array hides it from the vectoriser
-
-  EXPOSIM_INLINE double* column(Index j) { return values + j * kStride; }
-  EXPOSIM_INLINE double& operator()(Index i, Index j) { return values[j * kStride + i]; }
-};
-
-/// Inverts a small matrix in place, with rows exchanged where they must be. @return the determinant.
-template <Index Size>
-double invert_with_exchanges(Small<Size>& T) {
-  std::array<Index, static_cast<std::size_t>(Size)> exchanged;
-  double determinant = 1.0;
-  for (Index k = 0; k < Size; ++k) {
-    Index pivot = k;
-    for (Index i = k + 1; i < Size; ++i) {
-      if (std::abs(T(i, k)) > std::abs(T(pivot, k))) pivot = i;
-    }
-    exchanged[static_cast<std::size_t>(k)] = pivot;
-    if (pivot != k) {
-      determinant = -determinant;
-      for (Index j = 0; j < Size; ++j) std::swap(T(k, j), T(pivot, j));
-    }
-    determinant *= T(k, k);
-    const double inverse = 1.0 / T(k, k);
-    T(k, k) = 1.0;
-    for (Index j = 0; j < Size; ++j) T(k, j) *= inverse;
-    for (Index i = 0; i < Size; ++i) {
-      if (i == k) continue;
-      const double factor = T(i, k);
-      T(i, k) = 0.0;
-      for (Index j = 0; j < Size; ++j) T(i, j) -= factor * T(k, j);
-    }
-  }
-  for (Index k = Size; k-- > 0;) {
-    const Index pivot = exchanged[static_cast<std::size_t>(k)];
-    if (pivot == k) continue;
-    for (Index i = 0; i < Size; ++i) std::swap(T(i, k), T(i, pivot));
-  }
-  return determinant;
-}
-
-/// Unit vectors: the k-th begins at 8 − k.
-constexpr double kUnits[16] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-
-/// The same without exchanges, while no multiplier is large.
-template <Index Size>
-EXPOSIM_INLINE double invert(Small<Size>& T) {
-  constexpr Index kFours = Small<Size>::kFours;
-  const Small<Size> given = T;
-  double determinant = 1.0;
-  for (Index k = 0; k < Size; ++k) {
-    const double pivot = T(k, k), inverse = 1.0 / pivot;
-    determinant *= pivot;
-    double most = 0.0;
-    for (Index i = k + 1; i < Size; ++i) most = most > magnitude(T(i, k)) ? most : magnitude(T(i, k));
-    if (!(most < kLargeMultiplier * magnitude(pivot))) {
-      T = given;
-      return invert_with_exchanges<Size>(T);
-    }
-    const Four* const unit = reinterpret_cast<const Four*>(kUnits + 8 - k);
-    Four multipliers[kFours];
-    for (Index i = 0; i < kFours; ++i) {
-      Four& column = reinterpret_cast<Four*>(T.column(k))[i];
-      multipliers[i] = column - pivot * unit[i];
-      column = inverse * (unit[i] - multipliers[i]);
-    }
-    for (Index j = 0; j < Size; ++j) {
-      if (j == k) continue;
-      const double before = T(k, j), row = inverse * before;
-      for (Index i = 0; i < kFours; ++i) {
-        reinterpret_cast<Four*>(T.column(j))[i] += (row - before) * unit[i] - row * multipliers[i];
-      }
-    }
-  }
-  return determinant;
-}
-
-/// By cofactors, none of which waits for another.
-template <>
-EXPOSIM_INLINE double invert<3>(Small<3>& T) {
-  const double a = T(0, 0), b = T(1, 0), c = T(2, 0), d = T(0, 1), e = T(1, 1), f = T(2, 1);
-  const double g = T(0, 2), h = T(1, 2), i = T(2, 2);
-  const double A = e * i - f * h, B = c * h - b * i, C = b * f - c * e;
-  const double determinant = a * A + d * B + g * C, inverse = 1.0 / determinant;
-  T = {{A, B, C, 0.0, f * g - d * i, a * i - c * g, c * d - a * f, 0.0, d * h - e * g, b * g - a * h, a * e - b * d,
-        0.0}};
-  for (Index j = 0; j < 3; ++j) *reinterpret_cast<Four*>(T.column(j)) *= inverse;
-  return determinant;
-}
 
 /// The loops below for columns of so many fours, or of any number (0).
 template <Index Fours>
@@ -148,11 +51,11 @@ struct Columns {
     return determinant;
   }
 
-  /// Attaches a block to `from`, which may be X itself, unless its determinant is too small and it may wait.
-  /// @return the determinant, zero if it waits.
+  /// Attaches a block to some columns of `from`, which may be X itself, unless its determinant is too small and it may
+  /// wait. @return the determinant, zero if it waits.
   template <Index Size>
-  EXPOSIM_INLINE double attach(const DiagonalBlock& block, Index n, bool may_wait, const double* from, double* X,
-                               double* columns) const {
+  EXPOSIM_INLINE double attach(const DiagonalBlock& block, Index n, const Index* which, bool may_wait,
+                               const double* from, double* X, double* columns) const {
     Small<Size> E;
     const double determinant = reaction<Size>(block, from, E);
     if (may_wait && !(determinant >= kSmallDeterminant)) return 0.0;
@@ -166,8 +69,8 @@ struct Columns {
       }
     }
     for (Index j = 0; j < n; ++j) {
-      const double* const before = from + j * stride();
-      double* const column = X + j * stride();
+      const double* const before = from + which[j] * stride();
+      double* const column = X + which[j] * stride();
       double felt[Size];
       for (Index k = 0; k < Size; ++k) felt[k] = before[block.first + k];
       if constexpr (Fours == 0) {  // of many, most feel nothing
@@ -184,16 +87,18 @@ struct Columns {
     return determinant;
   }
 
-  EXPOSIM_INLINE void apply(Index n, const double* X, const double* w, double* x) const {
+  EXPOSIM_INLINE void apply(Index n, const Index* which, const double* X, const double* w, double* x) const {
     if constexpr (Fours > 0) {
       Four sum[Fours] = {};  // NOLINT
-      for (Index j = 0; j < n; ++j) {
+      for (Index k = 0; k < n; ++k) {
+        const Index j = which[k];
         for (Index i = 0; i < Fours; ++i) sum[i] += w[j] * reinterpret_cast<const Four*>(X + j * stride())[i];
       }
       for (Index i = 0; i < Fours; ++i) reinterpret_cast<Four*>(x)[i] = sum[i];
     } else {
       for (Index i = 0; i < count(); ++i) reinterpret_cast<Four*>(x)[i] = Four{0.0, 0.0, 0.0, 0.0};
-      for (Index j = 0; j < n; ++j) {
+      for (Index k = 0; k < n; ++k) {
+        const Index j = which[k];
         if (w[j] == 0.0) continue;
         for (Index i = 0; i < count(); ++i) {
           reinterpret_cast<Four*>(x)[i] += w[j] * reinterpret_cast<const Four*>(X + j * stride())[i];
@@ -220,19 +125,20 @@ EXPOSIM_INLINE auto with_columns(Index n, Function&& f) {
   }
 }
 
+/// @param n rows, and how many columns count, which of them.
 EXPOSIM_FOR_EACH_MACHINE
-double attach_block(Index n, const DiagonalBlock& block, bool may_wait, const double* from, double* X,
-                    double* columns) {
+double attach_block(Index n, Index count, const Index* which, const DiagonalBlock& block, bool may_wait,
+                    const double* from, double* X, double* columns) {
   return with_columns(n, [&](const auto each) EXPOSIM_INLINE_CALL {
-    if (block.size == 3) return each.template attach<3>(block, n, may_wait, from, X, columns);
-    if (block.size == 6) return each.template attach<6>(block, n, may_wait, from, X, columns);
-    return each.template attach<1>(block, n, may_wait, from, X, columns);
+    if (block.size == 3) return each.template attach<3>(block, count, which, may_wait, from, X, columns);
+    if (block.size == 6) return each.template attach<6>(block, count, which, may_wait, from, X, columns);
+    return each.template attach<1>(block, count, which, may_wait, from, X, columns);
   });
 }
 
 EXPOSIM_FOR_EACH_MACHINE
-void apply_columns(Index n, const double* X, const double* w, double* x) {
-  with_columns(n, [&](const auto each) EXPOSIM_INLINE_CALL { each.apply(n, X, w, x); });
+void apply_columns(Index n, Index count, const Index* which, const double* X, const double* w, double* x) {
+  with_columns(n, [&](const auto each) EXPOSIM_INLINE_CALL { each.apply(count, which, X, w, x); });
 }
 
 }  // namespace
@@ -244,6 +150,8 @@ void IdentityPlus::resize(Index n) {
     each->resize(static_cast<std::size_t>(n_ * stride) + 2 * kFour);
   }
   columns_.resize(static_cast<std::size_t>(6 * stride));
+  pushed_.resize(static_cast<std::size_t>(n_));
+  std::iota(pushed_.begin(), pushed_.end(), Index{0});
   x_.resize(static_cast<std::size_t>(stride));
 }
 
@@ -274,7 +182,22 @@ void IdentityPlus::load(Index n, const double* whole, Index stride) {
   all_ = kept_ = {A_.data(), 1.0};
 }
 
-void IdentityPlus::attach(const std::vector<DiagonalBlock>& B, bool lasting_as_before) {
+void IdentityPlus::attach(const std::vector<DiagonalBlock>& B, bool lasting_as_before, Forces forces) {
+  const auto counts = [&](const DiagonalBlock& block) { return forces == Forces::kAnywhere || !block.zero; };
+  std::size_t count = 0;
+  bool same = true;
+  for (const DiagonalBlock& block : B) {
+    if (!counts(block)) continue;
+    same &= count < pushed_.size() && pushed_[count] == block.first;
+    count += static_cast<std::size_t>(block.size);
+  }
+  if (!same || count != pushed_.size()) {
+    pushed_.clear();
+    for (const DiagonalBlock& block : B) {
+      for (Index j = 0; j < (counts(block) ? block.size : 0); ++j) pushed_.push_back(block.first + j);
+    }
+    lasting_as_before = false;  // of these columns nothing is kept
+  }
   if (!lasting_as_before) {
     kept_.from = A_.data();
     kept_.determinant = 1.0;
@@ -286,29 +209,34 @@ void IdentityPlus::attach(const std::vector<DiagonalBlock>& B, bool lasting_as_b
 
 void IdentityPlus::attach_some(const std::vector<DiagonalBlock>& B, bool lasting, Attached& to,
                                std::vector<double>& result) {
+  const auto attach = [&](const DiagonalBlock& block, bool may_wait) {
+    const double determinant = attach_block(n_, static_cast<Index>(pushed_.size()), pushed_.data(), block, may_wait,
+                                            to.from, result.data(), columns_.data());
+    if (determinant == 0.0 && may_wait) return false;
+    to.from = result.data();
+    to.determinant *= determinant;
+    return true;
+  };
+  std::size_t tried = 0;
   left_.clear();
   for (const DiagonalBlock& block : B) {
-    if (block.lasting == lasting && !block.zero) left_.push_back(&block);
+    if (block.zero || block.lasting != lasting) continue;
+    ++tried;
+    if (!attach(block, true)) left_.push_back(&block);
   }
-  bool may_wait = true;
   while (!left_.empty()) {
+    const bool may_wait = left_.size() < tried;  // until all that are left wait
     std::size_t waiting = 0;
     for (const DiagonalBlock* const block : left_) {
-      const double determinant = attach_block(n_, *block, may_wait, to.from, result.data(), columns_.data());
-      if (determinant == 0.0 && may_wait) {
-        left_[waiting++] = block;
-      } else {
-        to.from = result.data();
-        to.determinant *= determinant;
-      }
+      if (!attach(*block, may_wait)) left_[waiting++] = block;
     }
-    may_wait = waiting < left_.size();  // until all that are left wait
+    tried = left_.size();
     left_.resize(waiting);
   }
 }
 
 void IdentityPlus::apply(const double* w, double* x) {
-  apply_columns(n_, all_.from, w, x_.data());
+  apply_columns(n_, static_cast<Index>(pushed_.size()), pushed_.data(), all_.from, w, x_.data());
   std::copy(x_.data(), x_.data() + n_, x);
 }
 

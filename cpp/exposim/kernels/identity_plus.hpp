@@ -30,9 +30,11 @@ class IdentityPlus {
   void load(const Eigen::MatrixXd& whole, const std::vector<Eigen::Index>& rows);
   /// The first n rows and columns of one, of which a column begins every `stride` numbers.
   void load(Eigen::Index n, const double* whole, Eigen::Index stride);
+  /// Where x will be asked for: for any w, or for those that are zero where blocks are.
+  enum class Forces : unsigned char { kAnywhere, kOnBlocks };
   /// @param B blocks that are left out are zero.
   /// @param lasting_as_before those that last are the same as at the last call: only the others are attached again.
-  void attach(const std::vector<DiagonalBlock>& B, bool lasting_as_before = false);
+  void attach(const std::vector<DiagonalBlock>& B, bool lasting_as_before = false, Forces forces = Forces::kAnywhere);
   /// Of I + A B.
   double determinant() const { return all_.determinant; }
 
@@ -57,6 +59,7 @@ class IdentityPlus {
   std::vector<double> A_, with_lasting_, with_all_;
   Attached kept_, all_;
   std::vector<double> columns_;             // of X Bᵢ (I + Xᵢᵢ Bᵢ)⁻¹ that belong to a block
+  std::vector<Eigen::Index> pushed_;        // columns that w may have
   std::vector<const DiagonalBlock*> left_;  // blocks that are yet to be attached
   std::vector<double> x_;
 };

@@ -41,6 +41,8 @@ class Inputs:
             else:
                 self._in_space.append(name)
             entry += joint.nv
+        angles_alone = not self._in_space and not self._circles and len(self._dofs) != robot.nq
+        self._passed_on = self._dofs.shape if robot.drives and angles_alone else None
 
     def tau(self, tau: ArrayLike) -> Array:
         """Torques of all degrees of freedom, or of the actuated ones."""
@@ -48,6 +50,10 @@ class Inputs:
             steps = f", or for {tau:g} steps n={tau:g}" if tau > 0 and float(tau).is_integer() else ""
             raise InvalidArgument(f"tau is {tau:g}, one number for {len(self._dofs)} torques; give all of them{steps}")
         return self._one_per_dof("tau", tau)
+
+    def passes_on(self, target: ArrayLike | None) -> bool:
+        """Whether the core takes a target as it is, or says that it does not: one angle per degree of freedom."""
+        return target is None or (type(target) is np.ndarray and target.shape == self._passed_on)
 
     def target(self, target: ArrayLike | None) -> Array | None:
         """A configuration, (nq,): of the actuated joints what is given, of the others what they rest at."""

@@ -241,7 +241,8 @@ class Simulator(Answers, Advancing, Linearizing, Readings, LeavesToPaperExpo):
             self._is_unseen = False
             self._reset_checks.look(self._core.q, self._core, stacklevel=2)
         forces = () if wrenches is None else self._inputs.wrenches(wrenches)
-        if target is not None or target_velocity is not None:
+        is_watched = self._observers or self._sensors or self._flight is not None
+        if target_velocity is not None or is_watched or not self._inputs.passes_on(target):
             target, target_velocity = self._inputs.target(target), self._inputs.target_velocity(target_velocity)
         take: Any = self._core.step if not self._sensors else self._step_and_show
         if self._flight is not None:
@@ -250,7 +251,7 @@ class Simulator(Answers, Advancing, Linearizing, Readings, LeavesToPaperExpo):
         try:
             outcome = take(tau, n, forces, target, target_velocity)
             if outcome == -1:  # no array of floats, or no good one: say so, or make it one; only here, for speed
-                tau = None if tau is None else self._inputs.tau(tau)
+                tau, target = None if tau is None else self._inputs.tau(tau), self._inputs.target(target)
                 outcome = take(tau, _checks.count("n", n, MOST_STEPS), forces, target, target_velocity)
             if self._watches_clipping and tau is not None and self._core.saturated:
                 self._report_clipping(tau)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exposim/stiff/laws/plain_threes.hpp"
 #include "exposim/thresholds.hpp"
 
 namespace exposim {
@@ -15,10 +16,13 @@ namespace {
 
 /// Turns the sliding direction to the velocity, if there is one.
 void aim(Phase& phase) {
-  const Vector3d velocity = tangent(phase.dp, phase.n);
-  if (velocity.norm() > thresholds::kNoSpeed) phase.slide = velocity;
-  const double norm = phase.slide.norm();
-  phase.slide = norm > 0.0 ? Vector3d(phase.slide / norm) : phase.n.unitOrthogonal();
+  const Vec3 velocity = across(phase.dp, phase.n);
+  const double speed = std::sqrt(dot(velocity, velocity)), norm = phase.slide.norm();
+  if (speed > thresholds::kNoSpeed) {
+    phase.slide = (1.0 / speed) * velocity;
+  } else {
+    phase.slide = norm > 0.0 ? Vector3d(phase.slide / norm) : phase.n.unitOrthogonal();
+  }
 }
 
 Vector3d along_normal(const Phase& phase) { return phase.n.dot(phase.delta) * phase.n; }
@@ -26,18 +30,18 @@ Vector3d along_normal(const Phase& phase) { return phase.n.dot(phase.delta) * ph
 }  // namespace
 
 double CoulombContact::normal_force(const Vector3d& n, const Vector3d& delta, const Vector3d& dp) const {
-  return -material_.K_n * n.dot(delta) - material_.B_n * n.dot(dp);
+  return -material_.K_n * dot(n, delta) - material_.B_n * dot(n, dp);
 }
 
 Vector3d CoulombContact::holding_force(const Vector3d& n, const Vector3d& delta, const Vector3d& dp) const {
-  return -material_.K_t * delta - material_.B_t * dp -
-         ((material_.K_n - material_.K_t) * n.dot(delta) + (material_.B_n - material_.B_t) * n.dot(dp)) * n;
+  const auto& [K_n, K_t, B_n, B_t, mu] = material_;
+  const Vec3 normal = n, x = delta, v = dp;
+  return -K_t * x - B_t * v - ((K_n - K_t) * dot(normal, x) + (B_n - B_t) * dot(normal, v)) * normal;
 }
 
 Mode CoulombContact::mode_of(const Vector3d& holding, const Vector3d& n) const {
-  const double lam_n = holding.dot(n);
-  if (lam_n <= 0.0) return Mode::kIdle;
-  return tangent(holding, n).norm() > material_.mu * lam_n ? Mode::kSlipping : Mode::kSticking;
+  if (dot(holding, n) <= 0.0) return Mode::kIdle;
+  return cone_margin(holding, n, material_.mu) < 0.0 ? Mode::kSlipping : Mode::kSticking;
 }
 
 Vector3d CoulombContact::project(const Vector3d& lam, const Vector3d& n) const {
@@ -145,19 +149,17 @@ void CoulombContact::linearise(Phase& phase) const {
       break;
     case Mode::kSlipping: {
       const double lam_n = normal_force(n, phase.delta, phase.dp), mu = mu_of_slip(phase);
-      const Vector3d direction = n - mu * phase.slide;
-      const Matrix3d across = Matrix3d::Identity() - n * n.transpose();
-      const Matrix3d turning = across - phase.slide * phase.slide.transpose();
-      phase.lam = lam_n * direction;
-      phase.K = material_.K_n * direction * n.transpose();
-      phase.B = material_.B_n * direction * n.transpose();
+      const Vec3 normal = n, slide = phase.slide, direction = normal - mu * slide;
       if (phase.yielding) {
-        phase.lam -= 0.5 * material_.B_t * (across * phase.dp);  // on average of what it loses each time, and regains
-        phase.K += material_.K_t * turning;
-        phase.B += 0.5 * material_.B_t * across;
+        const double damping = 0.5 * material_.B_t;  // on average of what it loses each time, and regains
+        phase.lam = lam_n * direction - damping * across(phase.dp, normal);
+        set(material_.K_n * direction, normal, material_.K_t, slide, phase.K);
+        set(material_.B_n * direction, normal, damping, Vec3(), phase.B);
       } else {
-        phase.speed = std::max(phase.slide.dot(phase.dp), thresholds::kSlowest);
-        phase.B += mu * std::max(lam_n, 0.0) / phase.speed * turning;
+        phase.lam = lam_n * direction;
+        phase.speed = std::max(dot(slide, phase.dp), thresholds::kSlowest);
+        set(material_.K_n * direction, normal, phase.K);
+        set(material_.B_n * direction, normal, mu * std::max(lam_n, 0.0) / phase.speed, slide, phase.B);
       }
       break;
     }
@@ -176,9 +178,9 @@ Margins CoulombContact::margins(const Phase& phase, const Vector3d& delta, const
     case Mode::kIdle:
       return {-normal_force(phase.n, delta, dp), kNoMargin};
     case Mode::kSticking:
-      return {material_.mu * phase.n.dot(lam) - tangent(lam, phase.n).norm(), kNoMargin};
+      return {cone_margin(lam, phase.n, material_.mu), kNoMargin};
     case Mode::kSlipping: {
-      const double lam_n = normal_force(phase.n, delta, dp), speed = phase.slide.dot(dp);
+      const double lam_n = normal_force(phase.n, delta, dp), speed = dot(phase.slide, dp);
       if (material_.mu == 0.0) return {lam_n, kNoMargin};
       if (material_.B_t > 0.0) return {lam_n, phase.yielding ? -speed : speed};
       return {lam_n, material_.B_n == 0.0 ? speed + shrinking(phase, dp) : kNoMargin};
@@ -193,12 +195,11 @@ Margins CoulombContact::margins(const Phase& phase, const Vector3d& delta, const
 Vector3d CoulombContact::beyond_linear(const Phase& phase, const Vector3d& delta, const Vector3d& dp) const {
   if (phase.mode != Mode::kSlipping || phase.yielding) return Vector3d::Zero();
   // Friction turns with the velocity, not along the tangent of its turn.
-  const Vector3d velocity = tangent(dp, phase.n);
-  const double lam_n = normal_force(phase.n, delta, dp), speed = velocity.norm();
+  const Vec3 slide = phase.slide, velocity = across(dp, phase.n);
+  const double lam_n = normal_force(phase.n, delta, dp), speed = std::sqrt(dot(velocity, velocity));
   if (lam_n <= 0.0 || speed <= thresholds::kSlowest) return Vector3d::Zero();
   const double mu = mu_of_slip(phase), lam_n_before = std::max(normal_force(phase.n, phase.delta, phase.dp), 0.0);
-  const Vector3d across = velocity - phase.slide.dot(velocity) * phase.slide;
-  return -mu * (lam_n * (velocity / speed - phase.slide) - lam_n_before / phase.speed * across);
+  return -mu * (lam_n * ((1.0 / speed) * velocity - slide) - lam_n_before / phase.speed * across(velocity, slide));
 }
 
 bool CoulombContact::update(Phase& phase, bool due) const {
@@ -292,7 +293,7 @@ void CoulombContact::leave_cone(Phase& phase) const {
 
 void CoulombContact::slide(Phase& phase, bool due) const {
   const double no_speed = due ? std::max(thresholds::kNoSpeedLeft * phase.most[1], thresholds::kSlowest) : 0.0;
-  if (material_.mu > 0.0 && phase.slide.dot(phase.dp) <= no_speed) {
+  if (material_.mu > 0.0 && dot(phase.slide, phase.dp) <= no_speed) {
     phase.mode = Mode::kSticking;
     phase.delta = giving_way(phase, friction(phase));
   } else {
@@ -321,11 +322,10 @@ Vector3d CoulombContact::giving_way(const Phase& phase, const Vector3d& lam_t) c
 }
 
 double CoulombContact::mu_of_slip(const Phase& phase) const {
-  const double along = phase.n.dot(phase.compliance), across = phase.slide.dot(phase.compliance);
-  const double by_stage =
-      phase.stage * (material_.B_n + phase.stage * material_.K_n);  // force by a unit of acceleration
-  const double most = along + phase.share / by_stage;
-  return material_.mu * across <= most ? material_.mu : most / across;
+  const double along = dot(phase.n, phase.compliance), sideways = dot(phase.slide, phase.compliance);
+  const double by_stage = phase.stage * (material_.B_n + phase.stage * material_.K_n);  // by a unit of acceleration
+  if ((material_.mu * sideways - along) * by_stage <= phase.share) return material_.mu;
+  return (along + phase.share / by_stage) / sideways;
 }
 
 double CoulombContact::shrinking(const Phase& phase, const Vector3d& dp) const {
