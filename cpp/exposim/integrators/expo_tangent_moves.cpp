@@ -41,10 +41,10 @@ void ExpoTangent::average(RobotData& data, const StiffSystem& system, const Stra
       holding.push_back({each.K, each.B, each.delta_p, each.delta_dp, each.ddp_bar, strands.all()[k].motion.n});
     }
     const auto differentiate = [&](auto& form) {
-      form.differentiate(system_.ddp_bar.topRows(m), system_.delta.topRows(m), delta_dp_.topRows(m),
-                         out_->exact ? &system_.Upsilon_by_q : nullptr,
-                         [&](const RowMatrixXd& A, Tangent& to) { add_by_moves(A, to); }, system_.materials, dlam_,
-                         dlam2_);
+      form.differentiate(
+          system_.ddp_bar.topRows(m), system_.delta.topRows(m), delta_dp_.topRows(m),
+          out_->exact ? &system_.Upsilon_by_q : nullptr,
+          [&](const RowMatrixXd& A, Tangent& to) { add_by_moves(A, to); }, system_.materials, dlam_, dlam2_);
     };
     if (c >= 0.0) {
       averages_.begin(Upsilon.topLeftCorner(m, m), holding, c, dt_);
