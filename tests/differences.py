@@ -12,7 +12,7 @@ STEPS = {
     "x": (1e-5, 1e-6, 1e-7, 1e-8),
     "stretch": (1e-6, 1e-7, 1e-8, 1e-9),
     "tau": (1e-1, 1e-3, 1e-4, 1e-5),
-    "wrench": (1e-1, 1e-2, 1e-3, 1e-4),
+    "wrench": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6),
     "parameter": (1e-3, 1e-4, 1e-5, 1e-6),  # of itself
 }
 
