@@ -1,16 +1,24 @@
 """What derivatives of a step cost, beside the step itself.
 
 python benchmarks/derivatives.py --save before.json
+python benchmarks/derivatives.py --instructions --robots solo12 --dt 0.005   # needs valgrind, minutes
 
 States along motions to random targets, as of benchmarks/workload.py; every figure is a ratio of CPU times in one run,
 the median of interleaved repeats: derivatives of a step over the step, exact and not, of steps that are followed and of
-others, by formulas and by differences; one thread over two.
+others, by formulas and by differences; one thread over two. Or ratios of instructions, which do not mind a busy
+machine: of calls that are made more often, what they add.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import pickle
+import re
+import subprocess
+import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -20,6 +28,7 @@ import exposim as xs
 
 ROBOTS = {"solo12": (3.0, 0.035), "go2": (60.0, 1.2), "romeo": (100.0, 2.0)}
 PARAMETERS = ("stiffness", "damping", "friction")
+COUNTED = 20  # steps
 
 
 def states_of(name: str, dt: float, seed: int, count: int, drives: bool):
@@ -93,6 +102,57 @@ def measure(name: str, dt: float, args: argparse.Namespace) -> dict[str, float]:
     return result
 
 
+def calls_of(sim, states, taus, rows) -> dict[str, object]:
+    """What is counted, in one thread."""
+    pool = xs.Rollout(sim, threads=1)
+    x, tau = pool.pack(states)[rows], taus[rows]
+    return {
+        "step": lambda: pool(x, taus=tau[:, None], steps=1, record=()),
+        "exact": lambda: pool.linearize(x, taus=tau),
+        "exact, with materials": lambda: pool.linearize(x, taus=tau, parameters=PARAMETERS),
+        "mean force": lambda: pool.linearize(x, taus=tau, exact=False),
+    }
+
+
+def run_counted(prepared: str, what: str, times: int) -> None:
+    """In a process of its own, which valgrind watches."""
+    name, dt, states, taus, rows = pickle.loads(Path(prepared).read_bytes())
+    material = xs.Material(stiffness=1e5, damping=300.0, friction=0.8)
+    sim = xs.Simulator(xs.load_robot(name), xs.HalfSpace(material=material), dt=dt)
+    call = calls_of(sim, states, taus, rows)[what]
+    for _ in range(times):
+        call()
+
+
+def count_instructions(name: str, dt: float, args: argparse.Namespace) -> dict[str, float]:
+    """Of derivatives over those of the step."""
+    _, states, taus, _, followed = states_of(name, dt, args.seed, args.states, drives=False)
+    result = {}
+    for kind, chosen in (("calm", ~followed), ("followed", followed)):
+        rows = np.flatnonzero(chosen)[:COUNTED]
+        if len(rows) == 0:
+            continue
+        with tempfile.NamedTemporaryFile(suffix=".pickle") as file:
+            Path(file.name).write_bytes(pickle.dumps((name, dt, states, taus, rows)))
+            counts = {}
+            for what in ("step", "exact", "exact, with materials", "mean force"):
+                few, many = (instructions_of([file.name, what, str(times)]) for times in (1, 3))
+                counts[what] = (many - few) / (2 * len(rows))
+        result[f"{kind} step [thousands]"] = counts["step"] / 1e3
+        for what in ("exact", "exact, with materials", "mean force"):
+            result[f"{kind} {what}"] = counts[what] / counts["step"]
+    return result
+
+
+def instructions_of(counted: list[str]) -> int:
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", sys.executable, __file__, "--counted"]
+    environment = os.environ | {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    output = subprocess.run([*command, *counted], capture_output=True, text=True, check=True, env=environment).stderr
+    found = re.search(r"Collected : (\d+)", output)
+    assert found, output
+    return int(found[1])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--robots", nargs="*", default=["solo12", "go2", "romeo"], choices=list(ROBOTS))
@@ -102,11 +162,16 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--drives", action="store_true")
     parser.add_argument("--save", type=Path)
+    parser.add_argument("--instructions", action="store_true", help="counted by valgrind, instead of times")
+    parser.add_argument("--counted", nargs=3, help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if args.counted:
+        return run_counted(args.counted[0], args.counted[1], int(args.counted[2]))
     found = {}
     for name in args.robots:
         for dt in args.dt:
-            found[f"{name} {1e3 * dt:g} ms"] = result = measure(name, dt, args)
+            measured = count_instructions if args.instructions else measure
+            found[f"{name} {1e3 * dt:g} ms"] = result = measured(name, dt, args)
             print(f"{name} {1e3 * dt:g} ms")
             for key, value in result.items():
                 print(f"    {key:24s} {value:8.3g}")

@@ -9,21 +9,19 @@ from command_line import exposim, fails
 from exposim.analysis import first_to_go
 from flights import DT, changed, flown, hung, until_it_diverges
 
-# Robot, joint, and gains of which its own is unstable where torques are held for 5 ms.
+# Robot, joint, and gains of which its own is so unstable where torques are held for 5 ms that no last digit matters.
 PLANTED = {
-    "solo12, a thigh": ("solo12", "FR_HFE", dict(kp=3.0, kd=0.02, planted=5.0)),
-    "go2, a thigh": ("go2", "RL_thigh_joint", dict(kp=40.0, kd=1.0, planted=20.0)),
+    "solo12, a thigh": ("solo12", "FR_HFE", dict(kp=3.0, kd=0.02, planted=20.0)),
+    "go2, a thigh": ("go2", "RL_thigh_joint", dict(kp=40.0, kd=1.0, planted=80.0)),
     "anymal_c, a hip": ("anymal_c", "LH_HAA", dict(kp=80.0, kd=1.0, planted=300.0)),
     "anymal_c, a knee": ("anymal_c", "LH_KFE", dict(kp=80.0, kd=1.0, planted=100.0)),
 }
-# That diverge whatever the last digits are: others may happen not to.
-SEEDS = {"solo12": (4, 5, 9), "go2": (0, 1, 2), "anymal_c": (0, 1, 2)}
 
 
 @pytest.mark.parametrize("case", PLANTED)
 def test_the_joint_with_the_unstable_gain_went_first(case, tmp_path):
     robot, joint, gains = PLANTED[case]
-    for seed in SEEDS[robot]:
+    for seed in range(3):
         dump, _ = flown(tmp_path, robot=robot, joint=joint, seed=seed, **gains)
         flight = xs.FlightDump.load(dump).replay()
         assert flight.mismatch is None

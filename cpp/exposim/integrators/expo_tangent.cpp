@@ -16,10 +16,6 @@ using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-void ExpoTangent::put(const Eigen::Matrix3Xd& by, const std::vector<Index>& dofs, Index first, RowMatrixXd& out) {
-  for (std::size_t i = 0; i < dofs.size(); ++i) out.col(dofs[i]).segment<3>(first) = by.col(static_cast<Index>(i));
-}
-
 bool ExpoTangent::supports(const World& world) {
   return has_motion_derivatives(world.robot()) && world.bonds().empty() && !world.has_curved_servos() &&
          !world.has_curved_grips();

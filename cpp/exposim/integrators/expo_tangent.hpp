@@ -100,9 +100,6 @@ class ExpoTangent final : public AgreementWatcher {
   static bool is_limit(const Strand& strand) { return strand.rows == Rows::kCoordinate; }
   static Eigen::Index row(std::size_t strand) { return 3 * static_cast<Eigen::Index>(strand); }
 
-  /// Puts columns of degrees of freedom into three rows of a matrix of all of them.
-  static void put(const Eigen::Matrix3Xd& by, const std::vector<Eigen::Index>& dofs, Eigen::Index first,
-                  RowMatrixXd& out);
   Tangent start_velocity() const;
   void add_start_velocity(double factor, Tangent& to) const;
   void begin_materials(const StrandList& strands);

@@ -129,8 +129,7 @@ void sum_responses(const double* x, const double* p, const double* damping, cons
 /// By the series at times that are halved so often that it is short, then twice as far so often.
 EXPOSIM_FOR_EACH_MACHINE
 void follow_oscillator(double omega, double rate, int doublings, Index count, const double* times,
-                       const double* damping, const double* spring, const double* second,
-                       const OscillatorCourse& out) {
+                       const double* damping, const double* spring, const double* second, const OscillatorCourse& out) {
   double part = 1.0;
   for (int k = 0; k < doublings; ++k) part *= 0.5;
   for (Index i = 0; i < count / kFour; ++i) {

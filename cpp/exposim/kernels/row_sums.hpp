@@ -60,7 +60,6 @@ class RowSum {
   std::array<const double*, kMost> rows_;
 };
 
-
 /// The same of any number of terms.
 class LongRowSum {
  public:

@@ -47,10 +47,11 @@ class ComplianceDerivatives {
 
   RowMatrixXd J_, response_;  // of padded rows, J transposed
   Eigen::MatrixXd Upsilon_, responses_;
-  // At the rates M⁻¹Jᵀ, angular and linear about the origin of each tree: six rows to a body, a column to each of these.
+  // At the rates M⁻¹Jᵀ, angular and linear about the origin of each tree: six rows to a body, a column to each of
+  // these.
   RowMatrixXd velocities_, momenta_, turned_, by_q_;
   std::vector<Eigen::Vector3d> origins_;
-  std::vector<Eigen::Vector3d> centres_;                        // of points, from there
+  std::vector<Eigen::Vector3d> centres_;                      // of points, from there
   Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic> moves_;  // whether a degree of freedom moves them
 };
 

@@ -12,8 +12,8 @@ namespace exposim {
 /// those of the accelerations of points.
 ///
 /// Seen from what a degree of freedom k carries, moving along it turns the motion of what carries *it* the other way:
-/// with S the motion at unit rate of k, V and A the velocity and acceleration of the body before it, all about one point
-/// of the world (V × S: angular ω × s, linear ω × s_v + v × s),
+/// with S the motion at unit rate of k, V and A the velocity and acceleration of the body before it, all about one
+/// point of the world (V × S: angular ω × s, linear ω × s_v + v × s),
 ///
 ///   ψ = V × S,    χ = A × S + V × ψ,    σ = ψ + (V + V_k) × S
 ///
@@ -58,7 +58,9 @@ class DynamicsDerivatives {
     Vec3 mc;
     Symmetric3 I;
 
-    EXPOSIM_INLINE Spatial operator*(const Spatial& x) const { return {I * x.w + cross(mc, x.v), mass * x.v + cross(x.w, mc)}; }
+    EXPOSIM_INLINE Spatial operator*(const Spatial& x) const {
+      return {I * x.w + cross(mc, x.v), mass * x.v + cross(x.w, mc)};
+    }
   };
   struct Body {
     Vec3 o;  // what all of its tree is about

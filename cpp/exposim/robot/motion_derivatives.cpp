@@ -2,11 +2,9 @@
 
 #include <Eigen/Geometry>
 #include <algorithm>
-#include <pinocchio/algorithm/rnea-derivatives.hpp>
 
 #include "exposim/robot/kinematics.hpp"
 #include "exposim/robot/mass_matrix.hpp"
-#include "exposim/robot/pinocchio_data.hpp"
 
 namespace exposim {
 
@@ -91,58 +89,6 @@ void update_point_tangent(const RobotData& data, const Movers& movers, std::size
   }
 }
 
-void update_acceleration_tangent(const RobotData& data, const Movers& movers, const BodyAccelerations& accelerations,
-                                 std::size_t joint, const Vector3d& position, const Vector3d& arm, PointTangent& out) {
-  const std::vector<Index>& dofs = data.robot().supports(joint);
-  out.dofs = &dofs;
-  const auto size = static_cast<Index>(dofs.size());
-  for (Matrix3Xd* each : {&out.J, &out.acceleration_by_q, &out.acceleration_by_v}) each->resize(3, size);
-  const auto acceleration_at = [&](std::size_t body, const Vector3d& p) -> Vector3d {
-    const Vector3d r = p - origin_of(data, body), omega = omega_of(data, body);
-    return accelerations.linear(body) + accelerations.angular(body).cross(r) + omega.cross(omega.cross(r));
-  };
-  const PointMotion point = point_motion(data, joint, position);
-  const Vector3d ddc = acceleration_at(joint, point.position), alpha = accelerations.angular(joint);
-  for (Index i = 0; i < size; ++i) {
-    const Mover& mover = movers[static_cast<std::size_t>(dofs[static_cast<std::size_t>(i)])];
-    const Vector3d r = mover.at(point.position), omega_p = omega_of(data, mover.parent);
-    const Vector3d past = point.velocity - velocity_at(data, mover.parent, point.position);
-    const Vector3d spin = point.omega - omega_p;
-    const Vector3d alpha_p = accelerations.angular(mover.parent);
-    const Vector3d seen = ddc - acceleration_at(mover.parent, point.position) - 2.0 * omega_p.cross(past);
-    const Vector3d seen_alpha = alpha - alpha_p - omega_p.cross(spin);
-    const Vector3d& k = mover.angular;
-    out.J.col(i) = r + k.cross(arm);
-    const Vector3d spin_by_q = k.cross(spin);
-    const Vector3d alpha_by_q = omega_p.cross(spin_by_q) + k.cross(seen_alpha);
-    out.acceleration_by_q.col(i) = alpha_p.cross(r) + omega_p.cross(omega_p.cross(r)) +
-                                   2.0 * omega_p.cross(k.cross(past)) + k.cross(seen) + alpha_by_q.cross(arm);
-    // ∂p̈/∂v = J̇ + ∂ṗ/∂q, with J's column fixed to the body that it moves.
-    const Vector3d omega_j = omega_of(data, mover.joint), dk = omega_j.cross(k);
-    const Vector3d dr = omega_j.cross(mover.linear) + dk.cross(point.position - mover.o) +
-                        k.cross(point.velocity - Vector3d(data.tree().bodies[mover.joint].v));
-    out.acceleration_by_v.col(i) = dr + omega_p.cross(r) + k.cross(past) + (dk + spin_by_q).cross(arm);
-  }
-}
-
-void add_force_derivative(const Robot& robot, const Movers& movers, std::size_t joint, const Vector3d& c,
-                          const Vector3d& arm, const Vector3d& force, const Vector3d& torque, MatrixXd& by_q) {
-  const std::vector<Index>& dofs = robot.supports(joint);
-  const Vector3d moment = torque + arm.cross(force);
-  for (const Index j : dofs) {
-    const Mover& of = movers[static_cast<std::size_t>(j)];
-    const Vector3d r = of.at(c);
-    for (const Index k : dofs) {
-      const Mover& by = movers[static_cast<std::size_t>(k)];
-      if (by.joint <= of.joint) {  // it turns what j moves, and c, along
-        by_q(j, k) += by.angular.cross(r).dot(force) + by.angular.cross(of.angular).dot(moment);
-      } else {
-        by_q(j, k) += of.angular.cross(by.at(c)).dot(force);
-      }
-    }
-  }
-}
-
 void forces_of_wrenches(const RobotData& data, const Movers& movers, const std::vector<ExternalWrench>& wrenches,
                         RowMatrixXd& out) {
   out.setZero(data.robot().nv(), 6 * static_cast<Index>(wrenches.size()));
@@ -153,14 +99,6 @@ void forces_of_wrenches(const RobotData& data, const Movers& movers, const std::
       out.row(k).segment<6>(6 * static_cast<Index>(i)) << mover.at(p).transpose(), mover.angular.transpose();
     }
   }
-}
-
-void inverse_dynamics_derivatives(RobotData& data, const VectorXd& q, const VectorXd& v, const VectorXd& dv,
-                                  MatrixXd& by_q, MatrixXd& by_v) {
-  pinocchio::Data& pin = data.pinocchio().data;
-  pinocchio::computeRNEADerivatives(data.robot().pinocchio().model, pin, ConstRef(q), ConstRef(v), ConstRef(dv));
-  by_q = pin.dtau_dq;
-  by_v = pin.dtau_dv;
 }
 
 void Momenta::update(const RobotData& data, const Movers& movers, const MatrixXd& rates) {

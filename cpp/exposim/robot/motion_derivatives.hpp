@@ -35,38 +35,22 @@ class BodyAccelerations {
 };
 
 /// Of a point of a body, c in the joint's frame, and what is at an arm from it that does not turn, p = c + arm:
-/// derivatives of its position c, its velocity ċ + ω × arm, its acceleration c̈ + ω̇ × arm, by the degrees of freedom
-/// that move it (Robot::supports), in world axes.
+/// derivatives of its position c and its velocity ċ + ω × arm by the degrees of freedom that move it
+/// (Robot::supports), in world axes.
 struct PointTangent {
   const std::vector<Eigen::Index>* dofs = nullptr;
   Eigen::Matrix3Xd J_omega;        ///< of the body's rotation
   Eigen::Matrix3Xd position_by_q;  ///< of c
-  Eigen::Matrix3Xd J;              ///< velocity by v, acceleration by v̇
+  Eigen::Matrix3Xd J;              ///< velocity by v
   Eigen::Matrix3Xd velocity_by_q;
-  Eigen::Matrix3Xd acceleration_by_q, acceleration_by_v;
 };
-// By the last kinematics (kinematics.hpp), which for accelerations are those of the terms.
-/// All but accelerations.
+/// By the last kinematics (kinematics.hpp).
 void update_point_tangent(const RobotData& data, const Movers& movers, std::size_t joint,
                           const Eigen::Vector3d& position, const Eigen::Vector3d& arm, PointTangent& out);
-/// Accelerations, and J.
-void update_acceleration_tangent(const RobotData& data, const Movers& movers, const BodyAccelerations& accelerations,
-                                 std::size_t joint, const Eigen::Vector3d& position, const Eigen::Vector3d& arm,
-                                 PointTangent& out);
-
-/// Adds ∂(Jᵀλ)/∂q of a force at c + arm on the body of a joint, c in the world, and a torque, that stay what they are
-/// in the world.
-void add_force_derivative(const Robot& robot, const Movers& movers, std::size_t joint, const Eigen::Vector3d& c,
-                          const Eigen::Vector3d& arm, const Eigen::Vector3d& force, const Eigen::Vector3d& torque,
-                          Eigen::MatrixXd& by_q);
 
 /// Jᵀ of wrenches, six columns to each: by its force, then by its torque.
 void forces_of_wrenches(const RobotData& data, const Movers& movers, const std::vector<ExternalWrench>& wrenches,
                         RowMatrixXd& out);
-
-/// ∂/∂q and ∂/∂v of M v̇ + h.
-void inverse_dynamics_derivatives(RobotData& data, const Eigen::VectorXd& q, const Eigen::VectorXd& v,
-                                  const Eigen::VectorXd& dv, Eigen::MatrixXd& by_q, Eigen::MatrixXd& by_v);
 
 /// Velocities of bodies at rates of the degrees of freedom, the columns of a matrix, and momenta of each body with all
 /// that it carries: angular, then linear, about the origin of its frame.
