@@ -476,6 +476,18 @@ def test_what_is_not_there_is_refused_when_it_is_read(sensor, error, message):
     sim.step()  # nothing is left of it
 
 
+@pytest.mark.parametrize("t", [1e16, 1.7e308])
+def test_a_clock_at_which_samples_cannot_be_told_apart_is_refused(t):
+    sim = xs.Simulator(ball(0.1), xs.HalfSpace(), dt=1e-3)
+    sim.state = sim.state.replace(t=t)
+    sim.step()
+    with pytest.raises(xs.InvalidArgument, match="samples at 1000 Hz cannot be told apart"):
+        sim.read(IMU("ball", rate=1e3))
+    sim.reset()
+    sim.step()
+    assert sim.read(IMU("ball", rate=1e3)).t == pytest.approx(1e-3)
+
+
 def test_samples_of_what_was_never_read_are_refused():
     for sensor in (IMU("base_link"), FootContact()):
         with pytest.raises(xs.InvalidArgument, match="read it first"):

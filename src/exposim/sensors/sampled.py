@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # Of a period, by which an instant of the grid may be beyond the end of a step.
 ON_GRID = 1e-6
+# From the beginning of the clock on, that can be counted one by one.
+MOST_SAMPLES = 2.0**53
 # What noise, bias and walk take: a number, or one for each entry; of two quantities, a pair of such.
 Levels = ArrayLike | tuple[ArrayLike, ArrayLike]
 _WORDS = 6  # of the state of a random generator
@@ -162,6 +164,11 @@ class SampledSensor(Sensor[Reading]):
         """When samples are taken in a step; the first at once where none would be."""
         found = np.array([now])
         if path is not None and self._rate is not None:
+            if not abs(path.end) * self._rate < MOST_SAMPLES:
+                raise InvalidArgument(
+                    f"{type(self).__name__}: samples at {self._rate:g} Hz cannot be told apart at t = {path.end:g} s; "
+                    "start the clock earlier (state.replace(t=0.0))"
+                )
             first, last = (int(np.floor(t * self._rate + ON_GRID)) for t in (path.start, path.end))
             grid = np.arange(first + 1, last + 1) / self._rate
             if grid.size or goes_on:
