@@ -9,6 +9,7 @@
 #include "bindings.hpp"
 #include "exposim/expo/resolver.hpp"
 #include "exposim/expo/resolver_tangent.hpp"
+#include "exposim/kernels/fours.hpp"
 #include "exposim/thresholds.hpp"
 
 namespace nb = nanobind;
@@ -107,6 +108,13 @@ struct ResolvedTangents {
   bool supported;
 };
 
+/// With columns up to a multiple of four.
+Tangent filled_up(const Tangent& x) {
+  Tangent result = Tangent::Zero(x.rows(), padded(x.cols()));
+  result.leftCols(x.cols()) = x;
+  return result;
+}
+
 ResolvedTangents resolve_tangents(const Eigen::MatrixXd& Upsilon, const VectorXd& ddp_bar,
                                   const std::vector<Element>& elements, double dt, int micro_steps, double tolerance,
                                   const SystemTangent& tangent) {
@@ -116,6 +124,7 @@ ResolvedTangents resolve_tangents(const Eigen::MatrixXd& Upsilon, const VectorXd
   resolver.differentiate(&tangents);
   const Problem problem(Upsilon, ddp_bar, elements);
   problem.resolve(resolver, dt, micro_steps, tolerance);
+  tangents.differentiate(ResolverTangent::Wanted::kAll, true);
 
   ResolvedTangents result;
   for (Tangent* each : {&result.lam_bar, &result.lam_bar2, &result.displacement, &result.velocity, &result.stretch}) {
@@ -165,8 +174,13 @@ void bind_resolve(nb::module_& m) {
           [](SystemTangent* self, std::vector<Eigen::MatrixXd> Upsilon_by_q, const Tangent& dq, const Tangent& ddp_bar,
              const Tangent& delta, const Tangent& dp, std::vector<Tangent> materials, std::vector<Eigen::Index> dofs,
              std::vector<Tangent> drives) {
-            new (self) SystemTangent{std::move(dofs),      std::move(Upsilon_by_q), dq, ddp_bar, delta, dp,
-                                     std::move(materials), std::move(drives)};
+            for (std::vector<Tangent>* const each : {&materials, &drives}) {
+              for (Tangent& x : *each) x = filled_up(x);
+            }
+            new (self)
+                SystemTangent{std::move(dofs),  std::move(Upsilon_by_q), filled_up(dq),        filled_up(ddp_bar),
+                              filled_up(delta), filled_up(dp),           std::move(materials), std::move(drives)};
+            self->ddp_bar2 = self->ddp_bar;
           },
           nb::arg("Upsilon_by_q"), nb::arg("dq"), nb::arg("ddp_bar"), nb::arg("delta"), nb::arg("dp"),
           nb::arg("materials"), nb::arg("dofs") = std::vector<Eigen::Index>(),

@@ -115,6 +115,7 @@ class SharedRollout : public Shared<Rollout> {
     rows.next = memory_of<double>(arrays, "next", task.rows * owned().world().packed_size());
     rows.x = memory_of<double>(arrays, "x", task.rows * n * n);
     rows.force = memory_of<double>(arrays, "force", task.rows * n * nv);
+    rows.request.forces = rows.force != nullptr;
     rows.parameters = memory_of<double>(arrays, "parameters", task.rows * n * static_cast<Index>(parameters.size()));
     rows.bad = memory_of<std::int32_t>(arrays, "bad", task.rows);
     rows.grazing = memory_of<std::int32_t>(arrays, "grazing", task.rows);
@@ -123,7 +124,7 @@ class SharedRollout : public Shared<Rollout> {
     if (!parameters.empty() && (!rows.parameters || !worlds.empty())) {
       throw std::invalid_argument("derivatives by parameters need an array, and one world for all rows");
     }
-    if (!rows.next || !rows.x || !rows.force || !rows.bad || !rows.grazing || !rows.diverged || !rows.differences) {
+    if (!rows.next || !rows.x || !rows.bad || !rows.grazing || !rows.diverged || !rows.differences) {
       throw std::invalid_argument("derivatives need arrays for what they always tell");
     }
     alone([&](Rollout& rollout) {

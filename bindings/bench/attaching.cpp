@@ -44,9 +44,9 @@ class Attaching {
   double determinant() const { return compliance_.determinant(); }
 
   Eigen::VectorXd apply(const Eigen::VectorXd& w) {
-    Eigen::VectorXd x(size_);
+    Eigen::VectorXd x(padded(size_));
     compliance_.apply(w.data(), x.data());
-    return x;
+    return x.head(size_);
   }
 
  private:

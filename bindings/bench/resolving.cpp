@@ -128,6 +128,7 @@ Arrays resolve_robot(SharedSimulator& self, const VectorXd& q, const VectorXd& v
   }
   resolver.resolve(system, list, dt, {static_cast<double>(micro_steps), tolerance, thresholds::kCutsPerEvent},
                    drives.empty() ? nullptr : &drives);
+  if (tangent) tangents.differentiate(ResolverTangent::Wanted::kAll, true);
 
   Arrays result;
   stack(data, system, given, result);

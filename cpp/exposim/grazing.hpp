@@ -14,6 +14,7 @@ struct Grazing {
     kNoDirection,   ///< friction of a contact that slips at rest
     kHeldBack,      ///< friction that has no solution, as it is held back
     kChoice,        ///< a choice of the scheme, such as the number of micro-steps, is about to be another
+    kEffort,        ///< a motor is told to give just what it has: of more, nothing would come
   };
   static constexpr std::size_t kNoStrand = static_cast<std::size_t>(-1);
 

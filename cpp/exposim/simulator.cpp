@@ -32,6 +32,16 @@ bool stretches_are_tangential(const Instant& instant) {
   return true;
 }
 
+/// Whether a motor that only passes on what it is told is told what it has, to the last digits.
+bool any_just_at_its_effort(const World& world, const Input& input) {
+  const std::vector<Eigen::Index>& dofs = world.acting_dofs();
+  return std::any_of(dofs.begin(), dofs.end(), [&](Eigen::Index i) {
+    const DofLaw& law = world.joints().dofs[static_cast<std::size_t>(i)];
+    const double effort = law.motor.effort;
+    return !law.reacts() && std::abs(std::abs(input.tau(i)) - effort) <= thresholds::kBeyondBound * effort;
+  });
+}
+
 }  // namespace
 
 Simulator::Simulator(std::shared_ptr<const World> world, std::shared_ptr<const Integrator> integrator, double dt)
@@ -239,6 +249,9 @@ void Simulator::differentiate(const Instant& start, const Input& input, double d
     if (step.diverged) return;
     out.grazing.clear();
     differentiate_by_differences(taken, workspace_, request, out);
+  }
+  if (any_just_at_its_effort(*world_, input)) {
+    out.grazing.push_back({0.0, Grazing::kNoStrand, Grazing::Kind::kEffort});
   }
   out.events = step.events;
   for (Event& event : out.events) event.t = std::min(start.state.t + event.t, step.next.state.t);

@@ -12,16 +12,16 @@ namespace exposim {
 /// A quantity's derivatives: its rows, by as many columns as there are directions in which a step is differentiated.
 using Tangent = RowMatrixXd;
 
-/// Which directions these are: displacements of the state (World::plus), then forces along the degrees of freedom, then
-/// force and torque of every wrench, then parameters.
+/// Which directions these are: displacements of the state (World::plus), then forces along the degrees of freedom if
+/// they are asked for, then force and torque of every wrench, then parameters.
 struct Directions {
   Directions() = default;
-  Directions(const World& world, std::size_t wrenches, std::size_t parameters)
+  Directions(const World& world, bool by_forces, std::size_t wrenches, std::size_t parameters)
       : nv(world.robot().nv()),
         stretches(2 * nv),
         grips(stretches + 3 * static_cast<Eigen::Index>(world.contacts().size())),
         forces(world.tangent_size()),
-        wrenches(forces + nv),
+        wrenches(forces + (by_forces ? nv : 0)),
         parameters(this->wrenches + 6 * static_cast<Eigen::Index>(wrenches)),
         size((this->parameters + static_cast<Eigen::Index>(parameters) + 3) / 4 * 4) {}
 
@@ -33,6 +33,7 @@ struct Directions {
   Eigen::Index v(Eigen::Index dof) const { return nv + dof; }
   Eigen::Index stretch(std::size_t contact) const { return stretches + 3 * static_cast<Eigen::Index>(contact); }
   Eigen::Index force(Eigen::Index dof) const { return forces + dof; }
+  bool by_forces() const { return wrenches > forces; }
 };
 
 /// A parameter of materials or masses: worlds that differ in nothing else, and by how much it differs in them.
@@ -44,6 +45,7 @@ struct WorldParameter {
 
 /// What a step is to be differentiated by, and the derivatives of where it leads to (World::minus).
 struct StepTangent {
+  bool forces = true;        ///< along the degrees of freedom
   std::size_t wrenches = 0;  ///< all of the input's, or none
   std::vector<WorldParameter> parameters;
   bool exact = true;  ///< if not, Υ changes against the mean force alone

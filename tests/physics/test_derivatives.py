@@ -11,10 +11,14 @@ GROUND = xs.HalfSpace(material=xs.Material(stiffness=1e5, damping=300.0, frictio
 PARAMETERS = ("stiffness", "damping", "friction")
 
 
-def motion(name, dt, seed, drives=False, ground=GROUND, integrator=None, duration=0.6, reach=0.2, gains=None):
+def motion(
+    name, dt, seed, drives=False, ground=GROUND, integrator=None, duration=0.6, reach=0.2, gains=None, limited=False
+):
     """(simulator, state, what the step from there is given), along a motion to random targets."""
     kp, kd = gains or GAINS[name]
-    robot = xs.load_robot(name).replace(effort_limits=False)
+    robot = xs.load_robot(name)
+    if not limited:
+        robot = robot.replace(effort_limits=False)
     if drives:
         robot = robot.replace(drives=xs.Drive(kp=kp, kd=kd))
     sim = xs.Simulator(robot, ground, integrator, dt=dt)
@@ -53,7 +57,7 @@ def test_the_closed_form_has_the_derivatives_of_its_formulas(name, dt, drives):
         d = sim.linearize(state, tau, **given)
         assert d.method == "analytic"
         assert not d.grazing
-        assert max(Around(sim, state, tau, **given).errors(d)) < 3e-6
+        assert max(Around(sim, state, tau, **given).errors(d)) < 1e-6
 
 
 @pytest.mark.parametrize("drives", [False, True], ids=["torques", "drives"])
@@ -66,15 +70,31 @@ def test_steps_in_which_contacts_change_have_the_derivatives_of_what_was_done(na
         d = sim.linearize(state, tau, **given)
         assert d.method == "analytic"
         if not d.grazing:
-            good.append(np.quantile(Around(sim, state, tau, **given).errors(d), 0.9) < 1e-5)
-    assert np.mean(good) >= 0.7  # elsewhere it is the differences that are rough: steps bend within 1e-7
+            good.append(max(Around(sim, state, tau, **given).errors(d)) < 1e-5)
+    assert np.mean(good) >= 0.85  # one of eight may bend within rounding
+
+
+def test_drives_of_light_joints_are_followed_in_the_derivative_too():
+    """Romeo's wrists, which are stiff for a step that long."""
+    steps = some(motion("romeo", 1e-2, 1, drives=True, limited=True), 6, 1, lambda sim: sim.info.resolved)
+    good = []
+    for sim, state, tau, given in steps:
+        d = sim.linearize(state, tau, **given)
+        if not d.grazing:
+            good.append(max(Around(sim, state, tau, **given).errors(d)) < 1e-5)
+    assert len(good) >= 4
+    assert np.mean(good) >= 0.7
 
 
 def test_soles_of_four_points_have_derivatives_too():
-    for sim, state, tau, given in some(motion("romeo", 5e-3, seed=4), 2, 3, lambda _: True):
+    seen = 0
+    for sim, state, tau, given in some(motion("romeo", 5e-3, seed=4, drives=True), 4, 3, lambda sim: sim.active.any()):
         d = sim.linearize(state, tau, **given)
         assert d.method == "analytic"
-        assert np.quantile(Around(sim, state, tau, **given).errors(d), 0.9) < 1e-5
+        if not d.grazing:
+            seen += 1
+            assert max(Around(sim, state, tau, **given).errors(d)) < 1e-5
+    assert seen >= 2
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -98,7 +118,7 @@ def test_a_step_in_parts_has_the_derivatives_of_all_its_parts():
     assert sim.info.parts > 1
     d = sim.derivatives()
     assert d.method == "analytic"
-    assert max(Around(sim, state, tau).errors(d)) < 3e-6
+    assert max(Around(sim, state, tau).errors(d)) < 1e-6
 
 
 def test_a_foot_that_comes_too_deep_is_corrected_in_the_derivative_too():
@@ -122,6 +142,35 @@ def test_a_foot_that_comes_too_deep_is_corrected_in_the_derivative_too():
             seen += 1
             assert np.median(Around(sim, state, np.zeros(12)).errors(d)) < 1e-5
     assert seen >= 3
+
+
+@pytest.mark.parametrize("method", ["auto", "differences"])
+def test_a_torque_that_is_just_what_its_motor_has_is_differentiated_to_the_side_of_less(method):
+    robot = xs.load_robot("go2")
+    sim = xs.Simulator(robot, GROUND, dt=5e-3)
+    effort = robot.model.upperEffortLimit[6:]
+    tau = np.zeros(12)
+    inside = sim.linearize(sim.state, tau, method=method)
+    assert "effort" not in {each.kind for each in inside.grazing}
+    tau[4] = effort[4]
+    d = sim.linearize(sim.state, tau, method=method)
+    assert "effort" in {each.kind for each in d.grazing}
+    tau[4] = 0.999 * effort[4]
+    less = sim.linearize(sim.state, tau, method=method)
+    np.testing.assert_allclose(d.tau[:, 4], less.tau[:, 4], rtol=1e-2, atol=1e-2 * np.abs(less.tau).max())
+    tau[4] = 1.001 * effort[4]
+    assert not sim.linearize(sim.state, tau, method=method).tau[:, 4].any()
+
+
+def test_dry_friction_that_sticks_is_damped_as_masses_ask_for():
+    robot = xs.load_robot("solo12").replace(joint_friction=0.05)
+    sim = xs.Simulator(robot, GROUND, dt=1e-3)
+    sim.step(np.zeros(12), n=3)
+    mass = ["mass:FL_UPPER_LEG"]
+    d = sim.linearize(sim.state, np.zeros(12), parameters=mass)
+    differences = sim.linearize(sim.state, np.zeros(12), parameters=mass, method="differences")
+    np.testing.assert_allclose(d.parameters, differences.parameters, atol=1e-6 * np.abs(differences.parameters).max())
+    assert sim.linearize(sim.state, np.zeros(12)).method == "analytic"
 
 
 def test_materials_are_differentiated_by():
@@ -149,6 +198,27 @@ def test_masses_are_differentiated_by(name, order, drives):
         assert np.abs(d.parameters).max(axis=0).all()
         if not d.grazing:
             assert np.median(Around(sim, state, tau, **given).parameter_errors(d)) < 3e-6
+
+
+@pytest.mark.parametrize("integrator", [xs.Expo(), xs.PaperExpo(), xs.RungeKutta4()], ids=["expo", "paper", "rk4"])
+def test_limits_are_as_stiff_as_masses_make_them(integrator):
+    robot = xs.load_robot("go2")
+    sim = xs.Simulator(robot, GROUND, integrator, dt=1e-3 if isinstance(integrator, xs.RungeKutta4) else 5e-3)
+    q = robot.q0.copy()
+    q[2] += 1.0
+    q[[9, 12]] = robot.model.upperPositionLimit[[9, 12]] + 1e-3
+    sim.reset(q, np.r_[0.3, -0.2, 0.1, 0.5, 0.4, -0.3, np.full(12, 0.2)])
+    d = sim.linearize(sim.state, np.zeros(12), parameters=["mass:base", "mass:FL_calf", "mass:FR_thigh"])
+    assert d.method == "analytic"
+    assert max(Around(sim, sim.state, np.zeros(12)).parameter_errors(d)) < 1e-6
+
+
+@pytest.mark.parametrize("name", ["solo12", "go2"])
+def test_targets_of_drives_are_differentiated_by(name):
+    for sim, state, tau, given in some(motion(name, 5e-3, seed=65, drives=True), 6, 9, lambda _: True):
+        d = sim.linearize(state, tau, **given)
+        if not d.grazing:
+            assert max(Around(sim, state, tau, **given).target_errors(d)) < 1e-6
 
 
 @pytest.mark.parametrize("drives", [False, True], ids=["torques", "drives"])
@@ -180,9 +250,11 @@ def test_parts_add_up_the_effects_of_masses_and_wrenches():
     assert max(around.parameter_errors(d) + around.wrench_errors(d)) < 3e-6
 
 
-def test_the_cheaper_form_is_close():
+@pytest.mark.parametrize("followed", [False, True], ids=["closed form", "followed"])
+def test_the_cheaper_form_is_close(followed):
+    steps = motion("solo12", 5e-3, 7, reach=0.2 if followed else 0.05)
     off = []
-    for sim, state, tau, _ in some(motion("solo12", 5e-3, 7, reach=0.05), 5, 6, lambda sim: not sim.info.resolved):
+    for sim, state, tau, _ in some(steps, 5, 6, lambda s: s.info.resolved == followed):
         exact, mean = sim.linearize(state, tau), sim.linearize(state, tau, exact=False)
         off.append(np.abs(exact.x - mean.x).max() / np.abs(exact.x).max())
     assert 0.0 < max(off) < 5e-3
@@ -254,3 +326,20 @@ def test_masses_and_wrenches_are_felt_on_curved_ground_too():
     assert d.method == "analytic"
     around = Around(sim, state, np.zeros(12), wrenches=wrenches)
     assert np.median(around.parameter_errors(d) + around.wrench_errors(d)) < 1e-5
+
+
+@pytest.mark.parametrize(("beyond", "reaches"), [(-0.5, False), (0.3, True)])
+def test_a_drive_and_the_limit_of_its_joint_add_up(beyond, reaches):
+    robot = xs.load_robot("go2").replace(drives=xs.Drive(kp=60.0, kd=2.0), effort_limits=False)
+    sim = xs.Simulator(robot, GROUND, dt=2e-2)
+    knee = robot.model.joints[robot.model.getJointId("FL_calf_joint")]
+    limit = robot.model.upperPositionLimit[knee.idx_q]
+    q, v, target = robot.q0, np.zeros(robot.nv), robot.q0
+    q[2] += 1.0
+    q[knee.idx_q], target[knee.idx_q] = limit - 0.12, limit + beyond
+    v[knee.idx_v] = 8.0
+    sim.reset(q, v)
+    d = sim.linearize(sim.state, target=target)
+    assert d.method == "analytic"
+    assert ("limit" in {each.kind for each in d.events}) == reaches
+    assert max(Around(sim, sim.state, np.zeros(12), target=target).errors(d)) < 1e-5

@@ -58,14 +58,14 @@ def errors(sim, state, **options):
     return np.array(Around(sim, state, tau).errors(d)), not d.grazing
 
 
-def assert_right(sim, states, calm=3e-6, changing=1e-5, share=0.7):
-    """Nearly all of them: where contacts stop to slip, steps bend within 1e-7, and differences are off."""
+def assert_right(sim, states, calm=1e-6, changing=1e-5, share=0.75):
+    """Nearly all of them: where a contact creeps, steps may bend within rounding."""
     good, seen = [], 0
     for state, resolved in states:
         off, smooth = errors(sim, state)
         seen += 1
         if resolved and smooth:
-            good.append(np.quantile(off, 0.9) < changing)
+            good.append(off.max() < changing)
         elif smooth:
             assert off.max() < calm
     assert seen >= 4
@@ -111,7 +111,7 @@ def test_what_rolls_and_slides_on_a_sphere_feels_its_normal_turn(radius, order):
     assert min(len(calm), len(changing)) >= 2
     assert calm.max() < 1e-6
     assert changing[:, 0].max() < 1e-6
-    assert np.mean(changing[:, 1] < 1e-6) >= 0.5  # the others end to slip
+    assert np.mean(changing[:, 1] < 1e-5) >= 0.9
 
 
 def test_materials_of_curved_ground_are_differentiated_by():
@@ -149,7 +149,7 @@ def test_two_balls_that_meet_and_fall_have_derivatives():
     q = robot.q0.copy()
     q[:3], q[7:10] = (0.0, 0.0, 0.1), (0.02, 0.01, 0.3)
     sim.reset(q, [0.0, 0.0, 0.0, 0.0, 1.0, 0.5, 0.3, 0.1, -0.5, 0.5, 0.3, 0.2])
-    assert_right(sim, in_contact(sim, 16, 3, 0.2), calm=1e-6)
+    assert_right(sim, in_contact(sim, 16, 3, 0.2))
 
 
 def test_two_boxes_that_meet_have_derivatives_but_where_an_edge_slides():
@@ -198,7 +198,7 @@ def test_joints_that_rub_have_derivatives_but_where_they_come_to_rest(drives):
     for state, _ in in_contact(sim, 14, 7, 1.0):
         d = sim.linearize(state, tau)
         if d.method == "analytic" and not d.grazing:
-            good.append(np.quantile(Around(sim, state, tau).errors(d), 0.9) < 1e-5)
+            good.append(max(Around(sim, state, tau).errors(d)) < 1e-5)
     assert len(good) >= 7
     assert np.mean(good) >= 0.8
 
@@ -217,7 +217,7 @@ def test_damping_that_is_no_multiple_of_stiffness_has_derivatives_in_the_closed_
         d = sim.linearize(state, tau, parameters=["stiffness", "damping"])
         found = sim.linearize(state, tau, parameters=["stiffness", "damping"], method="differences")
         assert d.method == "analytic"
-        assert max(Around(sim, state, tau).errors(d)) < 3e-6
+        assert max(Around(sim, state, tau).errors(d)) < 1e-6
         scale = np.abs(found.parameters).max(axis=0)
         assert np.all(np.abs(d.parameters - found.parameters).max(axis=0) <= 2e-3 * scale + 1e-9)
     assert calm >= 3

@@ -41,6 +41,28 @@ def test_free_accelerations_agree_with_pinocchio_and_crocoddyl(name, integrator)
         assert_allclose(data.xout, pinocchio, atol=1e-9 * scale)
 
 
+@pytest.mark.parametrize("angle", [0.0, 1e-8, 1e-3, 0.3, 0.4999, 0.5001, 2.0, 3.5, 6.0])
+def test_displacements_of_configurations_are_those_of_pinocchio(angle):
+    rng = np.random.default_rng(12)
+    rolling = pin.Model()
+    wheel = rolling.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
+    wheel = rolling.addJoint(wheel, pin.JointModelRUBY(), pin.SE3.Random(), "wheel")
+    rolling.addJoint(wheel, pin.JointModelPZ(), pin.SE3.Random(), "slide")
+    for i in range(1, rolling.njoints):
+        rolling.appendBodyToJoint(i, pin.Inertia.FromSphere(1.0, 0.1), pin.SE3.Identity())
+    for robot in (xs.load_robot("solo12"), xs.load_robot(rolling, contact_points=())):
+        sim = xs.Simulator(robot)
+        for _ in range(5):
+            q = pin.integrate(robot.model, robot.q0, rng.standard_normal(robot.nv))
+            sim.reset(q)
+            dq = rng.standard_normal(robot.nv)
+            dq[3:6] *= angle / np.linalg.norm(dq[3:6])
+            moved = sim.integrate(sim.state, np.r_[dq, np.zeros(len(sim.difference(sim.state, sim.state)) - robot.nv)])
+            assert_allclose(
+                moved.q, pin.integrate(robot.model, sim.q, dq), rtol=0.0, atol=5e-15 * (1.0 + np.abs(q).max())
+            )
+
+
 def test_very_stiff_bilateral_contacts_hold_the_feet_as_crocoddyl_s_rigid_ones_do():
     """The limit K → ∞ of ours is the constrained dynamics of Crocoddyl's contact model."""
     robot = xs.load_robot("solo12")

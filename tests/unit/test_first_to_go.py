@@ -13,7 +13,7 @@ from flights import DT, changed, flown, hung, until_it_diverges
 PLANTED = {
     "solo12, a thigh": ("solo12", "FR_HFE", dict(kp=3.0, kd=0.02, planted=20.0)),
     "go2, a thigh": ("go2", "RL_thigh_joint", dict(kp=40.0, kd=1.0, planted=80.0)),
-    "anymal_c, a hip": ("anymal_c", "LH_HAA", dict(kp=80.0, kd=1.0, planted=300.0)),
+    "anymal_c, a hip": ("anymal_c", "LH_HAA", dict(kp=80.0, kd=1.0, planted=800.0)),
     "anymal_c, a knee": ("anymal_c", "LH_KFE", dict(kp=80.0, kd=1.0, planted=100.0)),
 }
 

@@ -36,6 +36,18 @@ def test_without_parameters_there_are_no_columns():
     assert pool.linearize(states, targets=targets).parameters.shape[2] == 0
 
 
+@pytest.mark.parametrize("method", ["auto", "differences"])
+def test_without_torques_all_else_is_the_same(method):
+    _, pool, states, targets = landing()
+    rows, fewer = (
+        pool.linearize(states, targets=targets, parameters=NAMES, by=by, method=method) for by in (None, "nothing")
+    )
+    A, B = fewer
+    assert B.shape == (STEPS, len(A[0]), 0)
+    assert np.allclose(A, rows.x, rtol=0.0, atol=1e-12 * np.abs(rows.x).max())
+    assert np.allclose(fewer.parameters, rows.parameters, rtol=1e-12, atol=1e-12)
+
+
 def test_a_row_that_cannot_be_has_no_derivatives_by_parameters():
     _, pool, states, targets = landing()
     states[1] = np.nan

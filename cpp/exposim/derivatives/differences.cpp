@@ -69,7 +69,8 @@ class Around {
     taken_.world.minus(step_.next.state, base.next.state, led);
     return step_.parts.count == base.parts.count && step_.parts.redone == base.parts.redone &&
            step_.transitions.resolved == base.transitions.resolved &&
-           step_.transitions.micro_steps == base.transitions.micro_steps && same_events(base) && same_modes(base);
+           step_.transitions.micro_steps == base.transitions.micro_steps &&
+           step_.motors.at_bound == base.motors.at_bound && same_events(base) && same_modes(base);
   }
   bool same_events(const Step& base) const {
     const auto same = [](const Event& a, const Event& b) { return a.strand == b.strand && a.kind == b.kind; };
@@ -174,9 +175,9 @@ void differentiate_by_differences(const StepTaken& taken, Workspace& workspace, 
     };
     differentiate(displacement_of(world, i), move, out.x.col(i), out.grazing);
   }
-  out.force.setZero(size, nv);
+  out.force.setZero(size, request.forces ? nv : 0);
   Input input = taken.input;
-  for (Index i = 0; i < nv; ++i) {
+  for (Index i = 0; i < out.force.cols(); ++i) {
     const double given = input.tau(i);
     const auto move = [&](double by, VectorXd& led) {
       input.tau(i) = given + by;

@@ -58,6 +58,19 @@ std::vector<double> panels(double fastest, double swings) {
   return ends;
 }
 
+/// In which stiffness or damping of any strand changes.
+std::vector<Index> directions_of(const std::vector<Tangent>& materials) {
+  std::vector<Index> found;
+  for (Index direction = 0; direction < materials.front().cols(); ++direction) {
+    const bool any = std::any_of(materials.begin(), materials.end(), [&](const Tangent& each) {
+      return each(0, direction) != 0.0 || each(1, direction) != 0.0 || each(2, direction) != 0.0 ||
+             each(3, direction) != 0.0;
+    });
+    if (any) found.push_back(direction);
+  }
+  return found;
+}
+
 }  // namespace
 
 void AveragesTangent::begin(const MatrixXd& Upsilon, const std::vector<Holding>& strands, double c, double dt) {
@@ -75,10 +88,18 @@ void AveragesTangent::begin(const MatrixXd& Upsilon, const std::vector<Holding>&
     delta_dp.segment<3>(first) = strands[k].delta_dp;
     ddp_bar.segment<3>(first) = strands[k].ddp_bar;
   }
-  S_.noalias() = C_.transpose() * Upsilon * C_;
+  S_.resize(m, m);
+  for (Index i = 0; i < m; i += 3) {
+    for (Index j = 0; j < m; j += 3) {
+      S_.block<3, 3>(i, j) = C_.block<3, 3>(i, i).transpose() * Upsilon.block<3, 3>(i, j) * C_.block<3, 3>(j, j);
+    }
+  }
   eigen_.compute(S_);
   omega_ = eigen_.eigenvalues().cwiseMax(0.0);
-  V_.noalias() = C_ * eigen_.eigenvectors();
+  V_.resize(m, m);
+  for (Index i = 0; i < m; i += 3) {
+    V_.middleRows<3>(i).noalias() = C_.block<3, 3>(i, i).lazyProduct(eigen_.eigenvectors().middleRows<3>(i));
+  }
   eta0_ = V_.transpose() * delta_p;
   deta0_ = V_.transpose() * delta_dp;
   f_ = V_.transpose() * ddp_bar;
@@ -146,45 +167,56 @@ void AveragesTangent::integrate_products() {
   with_deta2_ = product(z2_, deta_);
 }
 
-void AveragesTangent::differentiate(const Tangent& ddp_bar, const Tangent& delta_p, const Tangent& delta_dp,
-                                    const std::vector<MatrixXd>* Upsilon_by_q, const AddByQ& add_by_q,
+void AveragesTangent::products_by(const std::vector<MatrixXd>& Upsilon_by_q, const RowMatrixXd& x, const RowMatrixXd& y,
+                                  RowMatrixXd& by_q) {
+  const Index m = x.rows(), n = x.cols();
+  by_q.resize(static_cast<Index>(Upsilon_by_q.size()), y.cols());
+  RowMatrixXd Upsilon(m, m), pushed;
+  RowMatrixXd repeated(m, y.cols());
+  for (Index first = 0; first < y.cols(); first += n) repeated.middleCols(first, n) = x;
+  for (std::size_t k = 0; k < Upsilon_by_q.size(); ++k) {
+    Upsilon = Upsilon_by_q[k].topLeftCorner(m, m);
+    multiply(Upsilon, y, pushed);
+    sum_products(m, y.cols(), repeated.data(), pushed.data(), by_q.row(static_cast<Index>(k)).data());
+  }
+}
+
+void AveragesTangent::add_change_of_Upsilon(const ChangeOfUpsilon& change, const VectorXd& lam, Tangent& once,
+                                            Tangent& twice) {
+  integrate_products();
+  // With E = Vᵀ dΥ V and weights W, Σ_j E_ij W_ij = v_iᵀ dΥ y_i, y_i = V w_i: for both weights, side by side.
+  const Index m = omega_.size(), length = padded(m);
+  const RowMatrixXd with = with_eta_ + c_ * with_deta_, with2 = with_eta2_ + c_ * with_deta2_;
+  RowMatrixXd V, Y, by_q;
+  clear(V, m, length);
+  clear(Y, m, 2 * length);
+  V.leftCols(m) = V_;
+  Y.leftCols(m) = V_.lazyProduct(with.leftCols(m).transpose());
+  Y.middleCols(length, m) = V_.lazyProduct(with2.leftCols(m).transpose());
+  Y.leftCols(m) += lam * by_f_.transpose();
+  Y.middleCols(length, m) += lam * by_f2_.transpose();
+  change.products(V, Y, by_q);
+  change.add_by_q(-by_q.leftCols(m).transpose(), once);
+  change.add_by_q(-by_q.middleCols(length, m).transpose(), twice);
+}
+
+void AveragesTangent::differentiate(const Tangent& ddp, const VectorXd& lam, const Tangent& delta_p,
+                                    const Tangent& delta_dp, const ChangeOfUpsilon* change,
                                     const std::vector<Tangent>& materials, Tangent& lam_bar, Tangent& lam_bar2) {
   const Index m = omega_.size();
   // In modes, then what their forces add up to.
   const RowMatrixXd to_modes = V_.transpose();
   Tangent &once = once_tangent_, &twice = twice_tangent_;
-  const Tangent eta = product(to_modes, delta_p), deta = product(to_modes, delta_dp), f = product(to_modes, ddp_bar);
-  once.resize(m, ddp_bar.cols());
-  twice.resize(m, ddp_bar.cols());
-  RowSum sum(ddp_bar.cols());
+  const Tangent eta = product(to_modes, delta_p), deta = product(to_modes, delta_dp), f = product(to_modes, ddp);
+  once.resize(m, ddp.cols());
+  twice.resize(m, ddp.cols());
+  RowSum sum(ddp.cols());
   for (Index k = 0; k < m; ++k) {
     const double *const of_eta = eta.row(k).data(), *const of_deta = deta.row(k).data(), *const of_f = f.row(k).data();
     sum.add(by_eta_(k), of_eta).add(by_deta_(k), of_deta).add(by_f_(k), of_f).into(once.row(k).data());
     sum.add(by_eta2_(k), of_eta).add(by_deta2_(k), of_deta).add(by_f2_(k), of_f).into(twice.row(k).data());
   }
-  if (Upsilon_by_q) {
-    integrate_products();
-    // With E = Vᵀ dΥ V and weights W, Σ_j E_ij W_ij = v_iᵀ dΥ y_i, y_i = V w_i: for both weights, side by side.
-    const RowMatrixXd with = with_eta_ + c_ * with_deta_, with2 = with_eta2_ + c_ * with_deta2_;
-    const auto count = static_cast<Index>(Upsilon_by_q->size());
-    const Index length = padded(m);
-    RowMatrixXd by_q(m, count), by_q2(m, count), Upsilon(m, m), Y, pushed, V;
-    for (RowMatrixXd* each : {&Y, &V}) clear(*each, m, 2 * length);
-    Y.leftCols(m) = V_.lazyProduct(with.leftCols(m).transpose());
-    Y.middleCols(length, m) = V_.lazyProduct(with2.leftCols(m).transpose());
-    V.leftCols(m) = V_;
-    V.middleCols(length, m) = V_;
-    Eigen::VectorXd sums(2 * length);
-    for (Index k = 0; k < count; ++k) {
-      Upsilon = (*Upsilon_by_q)[static_cast<std::size_t>(k)].topLeftCorner(m, m).transpose();  // which it is itself
-      multiply(Upsilon, Y, pushed);
-      sum_products(m, 2 * length, V.data(), pushed.data(), sums.data());
-      by_q.col(k) = -sums.head(m);
-      by_q2.col(k) = -sums.segment(length, m);
-    }
-    add_by_q(by_q, once);
-    add_by_q(by_q2, twice);
-  }
+  if (change) add_change_of_Upsilon(*change, lam, once, twice);
   if (!materials.empty()) add_materials(materials, once, twice);
   lam_bar = product(-V_ / dt_, once);
   lam_bar2 = product(-V_ * (2.0 / (dt_ * dt_)), twice);
@@ -215,18 +247,15 @@ void AveragesTangent::add_materials(const std::vector<Tangent>& materials, Tange
     Z_.middleRows<3>(first).noalias() = inverse.transpose() * eigen_.eigenvectors().middleRows<3>(first);
   }
   MatrixXd Kz(m, m), Bz(m, m);
-  for (Index direction = 0; direction < once.cols(); ++direction) {
-    bool any = false;
+  for (const Index direction : directions_of(materials)) {
+    Kz.setZero();
+    Bz.setZero();
     for (std::size_t k = 0; k < strands_.size(); ++k) {
       const auto change = materials[k].col(direction);
-      if (change.isZero(0.0)) continue;
-      if (!any) Kz.setZero(), Bz.setZero();
-      any = true;
       const auto Z = Z_.middleRows<3>(3 * static_cast<Index>(k));
       Kz.noalias() += Z.transpose().lazyProduct(changed(k, change(0), change(1)) * Z);
       Bz.noalias() += Z.transpose().lazyProduct(changed(k, change(2), change(3)) * Z);
     }
-    if (!any) continue;
     const auto sums = [&](const RowMatrixXd& with_eta, const RowMatrixXd& with_deta) -> VectorXd {
       return (Kz.cwiseProduct(with_eta.leftCols(m)) + Bz.cwiseProduct(with_deta.leftCols(m))).rowwise().sum();
     };
@@ -248,11 +277,10 @@ void AveragesTangent::add_forces_of_materials(const std::vector<Tangent>& materi
   }
   const VectorXd p_int = Z_ * eta_int, p_int2 = Z_ * eta_int2;
   const VectorXd dp_int = Z_ * (eta_end - eta0_), dp_int2 = Z_ * (eta_int - dt_ * eta0_);
-  for (std::size_t k = 0; k < strands_.size(); ++k) {
-    const Index first = 3 * static_cast<Index>(k);
-    for (Index direction = 0; direction < lam_bar.cols(); ++direction) {
+  for (const Index direction : directions_of(materials)) {
+    for (std::size_t k = 0; k < strands_.size(); ++k) {
+      const Index first = 3 * static_cast<Index>(k);
       const auto change = materials[k].col(direction);
-      if (change.isZero(0.0)) continue;
       const Matrix3d dK = changed(k, change(0), change(1)), dB = changed(k, change(2), change(3));
       lam_bar.col(direction).segment<3>(first) -= (dK * p_int.segment<3>(first) + dB * dp_int.segment<3>(first)) / dt_;
       lam_bar2.col(direction).segment<3>(first) -=

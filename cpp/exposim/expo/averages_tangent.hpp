@@ -35,16 +35,27 @@ class AveragesTangent {
   Eigen::VectorXd lam_bar() const { return -(V_ * once_) / dt_; }
 
   using AddByQ = std::function<void(const RowMatrixXd& A, Tangent& to)>;
-  /// @param change of ddp_bar, delta and rates of displacement at the start; three rows to a strand.
-  /// @param Upsilon_by_q as in SystemTangent, whose leading rows these strands are; null: Υ is not changed.
-  /// @param add_by_q adds A dq to a tangent.
-  /// @param materials as there, or empty.
-  void differentiate(const Tangent& ddp_bar, const Tangent& delta_p, const Tangent& delta_dp,
-                     const std::vector<Eigen::MatrixXd>* Upsilon_by_q, const AddByQ& add_by_q,
-                     const std::vector<Tangent>& materials, Tangent& lam_bar, Tangent& lam_bar2);
+  /// How Υ changes with q.
+  struct ChangeOfUpsilon {
+    /// xᵢᵀ ∂Υ/∂q_k yᵢ: see ComplianceDerivatives::differentiate_products.
+    std::function<void(const RowMatrixXd& x, const RowMatrixXd& y, RowMatrixXd& by_q)> products;
+    AddByQ add_by_q;  ///< adds A dq to a tangent
+  };
+  /// The same from matrices ∂Υ/∂q_k, as in SystemTangent, whose leading rows are meant.
+  static void products_by(const std::vector<Eigen::MatrixXd>& Upsilon_by_q, const RowMatrixXd& x, const RowMatrixXd& y,
+                          RowMatrixXd& by_q);
+  /// @param ddp with forces `lam` held: of p̈̄ + Υ lam; of displacements, and of their rates at the start; three rows to
+  /// a strand.
+  /// @param change null: none, but against `lam`.
+  /// @param materials as in SystemTangent, or empty.
+  void differentiate(const Tangent& ddp, const Eigen::VectorXd& lam, const Tangent& delta_p, const Tangent& delta_dp,
+                     const ChangeOfUpsilon* change, const std::vector<Tangent>& materials, Tangent& lam_bar,
+                     Tangent& lam_bar2);
 
  private:
   void integrate_products();
+  /// Of −dΥ (λ(t) − lam), as a force on the modes.
+  void add_change_of_Upsilon(const ChangeOfUpsilon& change, const Eigen::VectorXd& lam, Tangent& once, Tangent& twice);
   /// What a strand's K or B changes by.
   Eigen::Matrix3d changed(std::size_t k, double along, double across) const;
   void add_materials(const std::vector<Tangent>& materials, Tangent& once, Tangent& twice);

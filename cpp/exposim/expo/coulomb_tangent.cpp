@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "exposim/thresholds.hpp"
 
@@ -125,47 +124,46 @@ void CoulombTangent::begin(const Phase& phase, StrandTangent& d) const {
   linearise(phase, d);
 }
 
-void CoulombTangent::update(const Phase& before, const Phase& phase, bool due, StrandTangent& d) const {
+bool CoulombTangent::moves_on(const Phase& before, const Phase& phase, bool due) const {
   switch (before.mode) {
     case Mode::kBound:
-      break;
+      return true;
     case Mode::kOpen:
     case Mode::kIdle:
-      if (phase.mode == before.mode) break;
-      flatten(phase, d);
-      if (phase.mode == Mode::kSlipping) aim(phase, false, d);
-      break;
+      return phase.mode == before.mode;
     case Mode::kSticking: {
+      if (phase.mode == Mode::kIdle) return true;
+      if (due || phase.mode != Mode::kSticking) return false;
       const Vector3d lam = -material().stiffness(phase.n) * before.delta - material().damping(phase.n) * before.dp;
       const double lam_n = lam.dot(phase.n);
-      if (phase.mode == Mode::kIdle) break;
-      const bool left =
-          due || phase.mode != Mode::kSticking || lam_n <= 0.0 || tangent(lam, phase.n).norm() > material().mu * lam_n;
-      if (!left) {
-        if (d.moved_on) std::swap(d.lam, d.lam2);  // the second stage is the end, and the law linear
-        return;
-      }
-      leave_cone(before, phase, d);
-      break;
+      return lam_n > 0.0 && tangent(lam, phase.n).norm() <= material().mu * lam_n;
     }
     case Mode::kSlipping:
-      if (phase.mode == Mode::kIdle) break;
-      if (!before.yielding) {
-        if (phase.mode == Mode::kSticking) {
-          stretch(before, true, d, d.delta);
-        } else {
-          aim(phase, true, d);
-        }
-      } else if (phase.mode == Mode::kSlipping) {
-        if (phase.yielding) {
-          turn_to(phase, before.delta, 1.0, d.delta, d);
-          find_friction(phase, d);
-          stretch(phase, true, d, d.delta);
-        } else {
-          aim(phase, true, d);
-        }
-      }
-      break;
+      return phase.mode == Mode::kIdle;
+  }
+  return false;
+}
+
+void CoulombTangent::update(const Phase& before, const Phase& phase, StrandTangent& d) const {
+  if (before.mode == Mode::kSticking) {
+    leave_cone(before, phase, d);
+  } else if (before.mode != Mode::kSlipping) {
+    flatten(phase, d);
+    if (phase.mode == Mode::kSlipping) aim(phase, false, d);
+  } else if (!before.yielding) {
+    if (phase.mode == Mode::kSticking) {
+      stretch(before, true, d, d.delta);
+    } else {
+      aim(phase, true, d);
+    }
+  } else if (phase.mode == Mode::kSlipping) {
+    if (phase.yielding) {
+      turn_to(phase, before.delta, 1.0, d.delta, d);
+      find_friction(phase, d);
+      stretch(phase, true, d, d.delta);
+    } else {
+      aim(phase, true, d);
+    }
   }
   linearise(phase, d);
 }
@@ -201,12 +199,8 @@ void CoulombTangent::leave_cone(const Phase& before, const Phase& phase, StrandT
 }
 
 void CoulombTangent::linearise(const Phase& phase, StrandTangent& d) const {
+  if (phase.mode != Mode::kSlipping) return;
   RowSum sum(d.length());
-  if (phase.mode == Mode::kOpen || phase.mode == Mode::kIdle) {
-    for (Index i = 0; i < 3; ++i) sum.into(d.lam[i]);
-    return;
-  }
-  if (phase.mode != Mode::kSlipping) return hold(phase, d);
   find_friction(phase, d);
   push(phase, d, d.scratch);
   const Vector3d &n = phase.n, &s = phase.slide;
@@ -234,7 +228,6 @@ LinearChange CoulombTangent::linear_change(const Phase& phase, const Vector3d& x
   const Vector3d &n = phase.n, &s = phase.slide;
   const double xi_n = n.dot(xi), eta_n = n.dot(eta);
   LinearChange change;
-  change.by_material.setZero();
   change.slides = phase.mode == Mode::kSlipping;
   if (!change.slides) {
     if (phase.mode == Mode::kOpen || phase.mode == Mode::kIdle) return change;
@@ -255,7 +248,6 @@ LinearChange CoulombTangent::linear_change(const Phase& phase, const Vector3d& x
   const Vector3d beside_x = x - x.dot(n) * n - x.dot(s) * s;
   change.by_slide = -stiff * s * x.transpose();
   change.by_slide.diagonal().array() -= along * mu + stiff * x.dot(s);
-  change.by_turning.setZero();
   if (phase.yielding) {
     change.by_material.col(kRowKt) = beside_x;
     change.by_material.col(kRowBt) = 0.5 * (eta - eta_n * n);

@@ -15,7 +15,11 @@ class CoulombTangent {
   /// Whether friction may be held back: then d.compliance is asked for.
   bool may_be_held_back(const Phase& phase) const;
   void begin(const Phase& phase, StrandTangent& d) const;
-  void update(const Phase& before, const Phase& phase, bool due, StrandTangent& d) const;
+  /// Whether the law has left all but the force as it was.
+  /// @param before the phase before its update().
+  bool moves_on(const Phase& before, const Phase& phase, bool due) const;
+  /// If it has not.
+  void update(const Phase& before, const Phase& phase, StrandTangent& d) const;
   LinearChange linear_change(const Phase& phase, const Eigen::Vector3d& xi, const Eigen::Vector3d& eta) const;
   MarginChange margin_change(const Phase& phase, std::size_t which, const Eigen::Vector3d& delta,
                              const Eigen::Vector3d& dp, const Eigen::Vector3d& lam) const;
@@ -30,6 +34,7 @@ class CoulombTangent {
   double normal_force(const Phase& phase) const {
     return -material().K_n * phase.n.dot(phase.delta) - material().B_n * phase.n.dot(phase.dp);
   }
+  /// Of the force while it slides, and of what it depends on.
   void linearise(const Phase& phase, StrandTangent& d) const;
   /// Of the force as if it stuck, in d.lam.
   void hold(const Phase& phase, StrandTangent& d) const;

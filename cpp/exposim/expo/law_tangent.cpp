@@ -25,35 +25,15 @@ LawTangent::LawTangent(const Law& law) : law_(&law) {
   }
 }
 
-void LawTangent::begin(const Phase& phase, StrandTangent& d) const {
-  if (contact_) return contact_->begin(phase, d);
-  linearise(phase, d);
-}
-
-void LawTangent::update(const Phase& before, const Phase& phase, bool due, StrandTangent& d) const {
-  if (contact_) return contact_->update(before, phase, due, d);
-  linearise(phase, d);
-}
-
-void LawTangent::linearise(const Phase& phase, StrandTangent& d) const {
-  RowSum sum(d.length());
-  LinearChange change;
-  if (d.material) change = linear_change(phase, phase.delta, phase.dp);
-  for (Index i = 0; i < 3; ++i) {
-    sum.add(-phase.K.row(i), d.delta).add(-phase.B.row(i), d.dp);
-    if (d.material) {
-      change.add_to(sum, i, -1.0, d);
-      if (kind_ == Kind::kServo && i == 0) sum.add(1.0, d.material_row(kRowForce));
-    }
-    sum.into(d.lam[i]);
-  }
+Eigen::Matrix<double, 3, kMaterialRows> LawTangent::force_by_material(const Phase& phase) const {
+  Eigen::Matrix<double, 3, kMaterialRows> by = -linear_change(phase, phase.delta, phase.dp).by_material;
+  if (kind_ == Kind::kServo) by(0, kRowForce) += 1.0;
+  return by;
 }
 
 LinearChange LawTangent::linear_change(const Phase& phase, const Vector3d& xi, const Vector3d& eta) const {
   if (contact_) return contact_->linear_change(phase, xi, eta);
   LinearChange change;
-  change.slides = false;
-  change.by_material.setZero();
   if (kind_ == Kind::kBond) {
     const Vector3d& n = phase.n;
     change.by_material.col(kRowKn) = n.dot(xi) * n;
@@ -79,11 +59,11 @@ MarginChange LawTangent::margin_change(const Phase& phase, std::size_t which, co
   return change;
 }
 
-void LawTangent::project(const Vector3d& lam, const Vector3d& n, const StrandTangent& d, double* scratch,
+void LawTangent::project(const Vector3d& lam, const Vector3d& n, const double* dmu, double* scratch,
                          const Rows3& dlam) const {
-  if (contact_) return contact_->project(lam, n, d.material ? d.material_row(kRowMu) : nullptr, scratch, dlam);
+  if (contact_) return contact_->project(lam, n, dmu, scratch, dlam);
   if (kind_ != Kind::kLimit || lam.dot(n) > 0.0) return;
-  RowSum none(d.length());
+  RowSum none(dlam.stride);
   for (Index i = 0; i < 3; ++i) none.into(dlam[i]);
 }
 

@@ -4,21 +4,18 @@
 #include <cmath>
 
 #include "exposim/expo/crossing.hpp"
-#include "exposim/kernels/fours.hpp"
 
 namespace exposim {
 
 using Eigen::Index;
 using Eigen::Vector3d;
+using Eigen::VectorXd;
+using Kind = ResolverRecord::Kind;
 
 namespace {
 
 /// A velocity with which something passes zero is none at this share of its scale.
 constexpr double kHardly = 1e-4;
-
-/// Of a strand: its threes of rows, and single ones.
-constexpr Index kThrees = 13, kSingles = 4;
-constexpr Index kMaterialRows = 5;
 
 }  // namespace
 
@@ -29,147 +26,209 @@ void ResolverTangent::begin(const StiffSystem& system, const std::vector<StrandT
   followed_ = drives;
   dt_ = dt;
   grazing_.clear();
-  directions_ = inputs_->directions();
-  length_ = padded(directions_);
   laws_.clear();
+  has_material_.clear();
   supported_ = true;
-  for (const StrandTrack& track : tracks) {
-    laws_.emplace_back(*track.law);
+  for (std::size_t k = 0; k < tracks.size(); ++k) {
+    laws_.emplace_back(*tracks[k].law);
     supported_ &= laws_.back().known();
+    has_material_.push_back(!inputs_->materials.empty() && inputs_->materials[k].rows() > 0);
   }
-  allot();
-
-  coordinates_.clear();
-  moving_ = 0;
-  const Tangent& dq = inputs_->moves();
-  for (Index k = 0; k < static_cast<Index>(inputs_->Upsilon_by_q.size()); ++k) {
-    if (inputs_->Upsilon_by_q[static_cast<std::size_t>(k)].size() == 0) continue;
-    Index last = directions_;
-    while (last > 0 && dq(k, last - 1) == 0.0) --last;
-    if (last == 0) continue;
-    coordinates_.push_back(k);
-    moving_ = std::max(moving_, last);
-  }
-  dq_.assign(coordinates_.size() * static_cast<std::size_t>(length_), 0.0);
-  for (std::size_t k = 0; k < coordinates_.size(); ++k) {
-    load_rows(dq, coordinates_[k], 1, length_, dq_.data() + static_cast<Index>(k) * length_);
-  }
-}
-
-void ResolverTangent::allot() {
-  const std::size_t count = tracks_->size();
-  const bool materials = !inputs_->materials.empty();
-  const Index each = 3 * kThrees + kSingles + (materials ? kMaterialRows : 0);
-  rows_.assign(count * static_cast<std::size_t>(each * length_), 0.0);
-  scratch_.assign(static_cast<std::size_t>(3 * length_), 0.0);
-  strands_.resize(count);
-  double* next = rows_.data();
-  for (std::size_t k = 0; k < count; ++k) {
-    StrandTangent& d = strands_[k];
-    for (Rows3* const rows : {&d.delta, &d.dp, &d.slide, &d.lam, &d.compliance, &d.lam1, &d.lam2, &d.way, &d.dp_end,
-                              &d.moved, &d.lam_bar, &d.lam_bar2, &d.stretch}) {
-      *rows = {next, length_};
-      next += 3 * length_;
-    }
-    for (double** const row : {&d.mu, &d.turning, &d.scratch, &d.scratch2}) {
-      *row = next;
-      next += length_;
-    }
-    d.mu_changes = d.moved_on = false;
-    d.material = nullptr;
-    if (materials && inputs_->materials[k].rows() > 0) {
-      load_rows(inputs_->materials[k], 0, kMaterialRows, length_, next);
-      d.material = next;
-      next += kMaterialRows * length_;
-    }
-    load_rows(inputs_->delta, 3 * static_cast<Index>(k), 3, length_, d.delta.first);
-    load_rows(inputs_->dp, 3 * static_cast<Index>(k), 3, length_, d.dp.first);
-  }
-  allot_drives();
+  groups_ = 0;
 }
 
 void ResolverTangent::enter(const std::vector<StrandTrack*>& group, const SprungBlocks& blocks, bool driven) {
+  if (records_.size() == groups_) records_.emplace_back();
+  record_ = &records_[groups_++];
+  ResolverRecord& record = *record_;
+  record.clear();
   group_.assign(group.begin(), group.end());
-  driven_ = driven ? followed_->group().size() : 0;
-  const auto size = (3 * group_.size() + driven_) * static_cast<std::size_t>(length_);
-  for (std::vector<double>* const each : {&ddp_bar_, &a1_, &a2_}) each->assign(size, 0.0);
-  motion_.assign(static_cast<std::size_t>(3 * length_), 0.0);
-  wrenches_.assign(static_cast<std::size_t>(blocks.size() * length_), 0.0);
-  alpha_.assign(wrenches_.size(), 0.0);
-  for (std::vector<double>* const each : {&dh_, &dleft_}) each->assign(static_cast<std::size_t>(length_), 0.0);
   times_move_ = false;
-  first_of_.clear();
-  places_.clear();
-  for (std::size_t k = 0; k < group_.size(); ++k) {
-    const std::size_t strand = index_of(*group_[k]);
-    const Index at = 3 * static_cast<Index>(k) * length_;
-    first_of_.push_back(blocks.first_of(group_[k]->row->block));
-    for (Index i = 0; i < 3; ++i) places_.push_back(3 * static_cast<Index>(strand) + i);
-    strands_[strand].a1 = {a1_.data() + at, length_};
-    strands_[strand].a2 = {a2_.data() + at, length_};
+  left_ = dt_;
+  record.coordinates = blocks.size();
+  for (const StrandTrack* const track : group_) {
+    const std::size_t strand = index_of(*track);
+    record.strands.push_back(strand);
+    record.rows.push_back(track->row);
+    record.first.push_back(blocks.first_of(track->row->block));
+    record.size.push_back(system_->blocks()[track->row->block].size);
+    for (Index i = 0; i < 3; ++i) record.places.push_back(3 * static_cast<Index>(strand) + i);
+    record.acts.push_back(0);
+    record.changed.push_back(0);
+    record.held_back.push_back(supported_ && laws_[strand].may_be_held_back(track->phase));
+    record.mu_changes.push_back(0);
   }
   if (driven) enter_drives();
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    load_rows(inputs_->ddp_bar, places_[i], 1, length_, ddp_bar_.data() + static_cast<Index>(i) * length_);
-  }
-  pack_Upsilon();
+  enter_Upsilon(driven);
+  if (!supported_) return;
   for (std::size_t k = 0; k < group_.size(); ++k) {
-    const std::size_t strand = index_of(*group_[k]);
+    const std::size_t strand = record.strands[k];
     const Phase& phase = group_[k]->phase;
-    StrandTangent& d = strands_[strand];
-    if (laws_[strand].may_be_held_back(phase)) find_compliance(k);
-    d.no_direction = d.held_back = false;
+    if (LawTangent::is_linear(phase)) continue;
+    StrandTangent& d = basis_.start(has_material_[strand], false);
     laws_[strand].begin(phase, d);
-    if (d.no_direction) note(0.0, strand, Grazing::Kind::kNoDirection);
-    if (d.held_back) note(0.0, strand, Grazing::Kind::kHeldBack);
+    note_change(k, 0.0, d);
   }
+}
+
+void ResolverTangent::enter_drives() {
+  ResolverRecord& record = *record_;
+  record.drives = followed_->group();
+  const std::size_t count = record.drives.size();
+  const std::vector<Index>& dofs = inputs_->dofs;
+  for (const std::size_t d : record.drives) {
+    const FollowedDrives::Drive& drive = followed_->drive(d);
+    const auto found = std::find(dofs.begin(), dofs.end(), drive.dof);
+    record.laws_of_drives.push_back(drive);
+    record.places.push_back(3 * static_cast<Index>(tracks_->size()) + (found - dofs.begin()));
+  }
+  record.push.resize(record.places.size() * count);
+  const Index begin = followed_->drives_begin();
+  for (std::size_t d = 0; d < count; ++d) {
+    const Eigen::Map<const VectorXd> column(followed_->column(d), begin + static_cast<Index>(count));
+    for (std::size_t k = 0; k < group_.size(); ++k) {
+      const Vector3d a = system_->motion_of(*group_[k]->row, record.first[k], column);
+      for (std::size_t i = 0; i < 3; ++i) record.push[(3 * k + i) * count + d] = a(static_cast<Index>(i));
+    }
+    for (std::size_t e = 0; e < count; ++e) {
+      record.push[(3 * group_.size() + e) * count + d] = column(begin + static_cast<Index>(e));
+    }
+  }
+}
+
+void ResolverTangent::enter_Upsilon(bool driven) {
+  ResolverRecord& record = *record_;
+  const Index n = record.coordinates;
+  record.Upsilon.resize(static_cast<std::size_t>(n * n));
+  Eigen::Map<RowMatrixXd> to(record.Upsilon.data(), n, n);
+  if (driven) {
+    to = Eigen::Map<const Eigen::MatrixXd, 0, Eigen::OuterStride<>>(followed_->Upsilon(), n, n,
+                                                                    Eigen::OuterStride<>(followed_->stride()));
+    return;
+  }
+  // Where the coordinates of the group are among those of all blocks.
+  for (std::size_t i = 0; i < group_.size(); ++i) {
+    for (std::size_t j = 0; j < group_.size(); ++j) {
+      const Index row = system_->blocks()[group_[i]->row->block].first;
+      const Index column = system_->blocks()[group_[j]->row->block].first;
+      to.block(record.first[i], record.first[j], record.size[i], record.size[j]) =
+          system_->Upsilon_block().block(row, column, record.size[i], record.size[j]);
+    }
+  }
+}
+
+ResolverRecord::Entry& ResolverTangent::add(Kind kind, double h) {
+  return record_->entries.emplace_back(
+      ResolverRecord::Entry{kind, times_move_, h, left_, 0, 0, 0, 0, 0, record_->stages, 0, 0});
+}
+
+void ResolverTangent::note_change(std::size_t k, double t, const StrandTangent& d) {
+  ResolverRecord::Entry& entry = add(Kind::kChanged, 0.0);
+  entry.strand = k;
+  entry.which = record_->changes.size();
+  record_->changes.push_back(basis_.change());
+  record_->mu_changes[k] = d.mu_changes;
+  record_->changed[k] = 1;
+  if (d.no_direction) note(t, record_->strands[k], Grazing::Kind::kNoDirection);
+  if (d.held_back) note(t, record_->strands[k], Grazing::Kind::kHeldBack);
 }
 
 void ResolverTangent::divide(double left, double h) {
-  t_ = dt_ - left;
-  if (times_move_) RowSum(length_).add(h / left, dleft_.data()).into(dh_.data());
+  left_ = left;
+  std::vector<ResolverRecord::Entry>& entries = record_->entries;
+  if (!entries.empty() && entries.back().kind == Kind::kDivided) entries.pop_back();
+  add(Kind::kDivided, h);
+}
+
+void ResolverTangent::add_micro_step(Kind kind, double h, const SprungBlocks& blocks) {
+  ResolverRecord& record = *record_;
+  ResolverRecord::Entry& entry = add(kind, h);
+  record.stages += 2;
+  entry.tracks = record.tracks.size();
+  entry.drives = record.drive_tracks.size();
+  entry.pushed = record.pushed.size();
+  entry.response = record.response.size();
+  for (std::size_t k = 0; k < group_.size(); ++k) {
+    record.tracks.push_back(*group_[k]);
+    if (group_[k]->is_free()) continue;
+    record.acts[k] = 1;
+    const auto begin = record.pushed.begin() + static_cast<std::ptrdiff_t>(entry.pushed);
+    if (std::find(begin, record.pushed.end(), record.first[k]) != record.pushed.end()) continue;
+    for (Index i = 0; i < record.size[k]; ++i) record.pushed.push_back(record.first[k] + i);
+  }
+  entry.pushed_end = record.pushed.size();
+  record.response.resize(entry.response + (entry.pushed_end - entry.pushed) * static_cast<std::size_t>(blocks.size()));
+  double* to = record.response.data() + entry.response;
+  for (std::size_t j = entry.pushed; j < entry.pushed_end; ++j) {
+    for (Index i = 0; i < blocks.size(); ++i) *to++ = blocks.response(i, record.pushed[j]);
+  }
+  for (const std::size_t d : record.drives) record.drive_tracks.push_back(followed_->track(d));
 }
 
 void ResolverTangent::shorten(double h, double until, double shortest, const SprungBlocks& blocks) {
-  const StrandTrack* first = nullptr;
+  std::size_t first = group_.size();
   int due = 0;
-  for (const StrandTrack* const each : group_) {
-    due += each->due;
-    if (!first && each->event == until) first = each;
+  for (std::size_t k = 0; k < group_.size(); ++k) {
+    due += group_[k]->due;
+    if (first == group_.size() && group_[k]->event == until) first = k;
   }
-  const std::size_t strand = index_of(*first);
-  if (until <= shortest) return note(t_, strand, Grazing::Kind::kAtOnce);
-  if (due > 1) note(t_ + until, strand, Grazing::Kind::kSimultaneous);
-  differentiate_stages(h, blocks);
-  end_of(*first, h);
-  if (first->phase.mode == Mode::kOpen) {
-    find_closing(*first, h);
-  } else {
-    find_crossing(*first, h);
-  }
+  const double t = dt_ - left_;
+  const std::size_t strand = record_->strands[first];
+  if (until <= shortest) return note(t, strand, Grazing::Kind::kAtOnce);
+  if (due > 1) note(t + until, strand, Grazing::Kind::kSimultaneous);
+  add_micro_step(Kind::kCut, h, blocks);
+  record_->entries.back().which = record_->events.size();
+  const StrandTrack& track = *group_[first];
+  EventTime event = track.phase.mode == Mode::kOpen ? closing(track, h) : crossing_of(track, h);
+  event.strand = first;
+  record_->events.push_back(event);
+  record_->acts[first] = 1;
   times_move_ = true;
 }
 
-void ResolverTangent::find_closing(const StrandTrack& track, double h) {
+void ResolverTangent::accept(double h, const SprungBlocks& blocks) {
+  add_micro_step(Kind::kTaken, h, blocks);
+  left_ -= h;
+}
+
+void ResolverTangent::update(const StrandTrack& track, bool due, double t) {
+  const std::size_t strand = index_of(track);
+  if (!supported_ || laws_[strand].moves_on(before_, track.phase, due)) return;
+  const std::vector<std::size_t>& strands = record_->strands;
+  const auto k = static_cast<std::size_t>(std::find(strands.begin(), strands.end(), strand) - strands.begin());
+  StrandTangent& d = basis_.start(has_material_[strand], record_->mu_changes[k]);
+  laws_[strand].update(before_, track.phase, d);
+  note_change(k, t, d);
+}
+
+void ResolverTangent::finish() {
+  integrals_.resize(tracks_->size());
+  for (std::size_t k = 0; k < tracks_->size(); ++k) {
+    integrals_[k] << (*tracks_)[k].lam_bar, (*tracks_)[k].lam_bar2;
+  }
+}
+
+EventTime ResolverTangent::closing(const StrandTrack& track, double h) {
   // t = 2φ/(r − φ̇), r² = φ̇² − 2aφ: it touches with φ̇ + at = −r.
   const Phase& phase = track.phase;
-  const StrandTangent& d = strands_[index_of(track)];
   const double phi = phase.gap(), dphi = phase.n.dot(phase.dp), a = (phase.n.dot(track.dp_end) - dphi) / h;
   const double root = std::sqrt(std::max(0.0, dphi * dphi - 2.0 * a * phi)), t = 2.0 * phi / (root - dphi);
   const bool grazes = !(root > kHardly * (std::abs(dphi) + std::abs(a) * h));
-  if (grazes) note(t_ + t, index_of(track), Grazing::Kind::kTouch);
-  if (root == 0.0) return RowSum(length_).into(dh_.data());
+  if (grazes) note(dt_ - left_ + t, index_of(track), Grazing::Kind::kTouch);
+  EventTime event;
+  if (root == 0.0) return event;
   // 0 = dφ + t dφ̇ + t²/2 da − r dt
   const double by_a = 0.5 * t * t / root;
-  RowSum sum(length_);
-  sum.add(phase.n / root, d.delta).add((t / root - by_a / h) * phase.n, d.dp).add(by_a / h * phase.n, d.dp_end);
-  sum.add(-by_a * a / h, dh_.data()).into(dh_.data());
+  event.by_delta = phase.n / root;
+  event.by_dp = (t / root - by_a / h) * phase.n;
+  event.by_dp_end = by_a / h * phase.n;
+  event.by_h = -by_a * a / h;
+  return event;
 }
 
-void ResolverTangent::find_crossing(const StrandTrack& track, double h) {
+EventTime ResolverTangent::crossing_of(const StrandTrack& track, double h) {
   const Phase& phase = track.phase;
   const std::size_t strand = index_of(track);
-  const StrandTangent& d = strands_[strand];
   const double g = kGamma * h;
   const Vector3d dp_between = phase.dp + g * track.a1, delta_between = phase.delta + g * dp_between;
   const Vector3d delta_end = phase.delta + track.way;
@@ -197,7 +256,7 @@ void ResolverTangent::find_crossing(const StrandTrack& track, double h) {
     by_then = now[i] / (fall * fall);
   }
   const double scale = std::abs(now[i]) + std::abs(between[i]) + std::abs(then[i]);
-  if (!(parabola.root > kHardly * scale)) note(t_ + h * t, strand, Grazing::Kind::kTangential);
+  if (!(parabola.root > kHardly * scale)) note(dt_ - left_ + h * t, strand, Grazing::Kind::kTangential);
 
   const MarginChange at_start = laws_[strand].margin_change(phase, i, phase.delta, phase.dp, phase.lam);
   const MarginChange at_stage = laws_[strand].margin_change(phase, i, delta_between, dp_between, track.lam1);
@@ -206,51 +265,20 @@ void ResolverTangent::find_crossing(const StrandTrack& track, double h) {
   by_between *= h;
   by_then *= h;
   const Vector3d by_dp_between = at_stage.by_dp + g * at_stage.by_delta;
-  RowSum sum(length_);
-  sum.add(by_now * at_start.by_delta + by_between * at_stage.by_delta + by_then * at_end.by_delta, d.delta);
-  sum.add(by_now * at_start.by_dp + by_between * by_dp_between, d.dp).add(by_now * at_start.by_lam, d.lam);
-  sum.add(by_between * at_stage.by_lam, d.lam1).add(by_between * g * by_dp_between, d.a1);
-  sum.add(by_then * at_end.by_delta, d.way).add(by_then * at_end.by_dp, d.dp_end).add(by_then * at_end.by_lam, d.lam2);
-  sum.add(by_now * at_start.by_slide + by_between * at_stage.by_slide + by_then * at_end.by_slide, d.slide);
-  if (d.mu_changes) sum.add(by_now * at_start.by_mu + by_between * at_stage.by_mu + by_then * at_end.by_mu, d.mu);
-  const double by_h = by_between * kGamma * (by_dp_between.dot(track.a1) + at_stage.by_delta.dot(dp_between));
-  sum.add(t + by_h, dh_.data());
-  if (d.material) {
-    const MaterialVector by =
-        by_now * at_start.by_material + by_between * at_stage.by_material + by_then * at_end.by_material;
-    for (Index m = 0; m < kMaterialRows; ++m) sum.add(by(m), d.material_row(m));
-  }
-  sum.into(dh_.data());
-}
-
-void ResolverTangent::update(const StrandTrack& track, bool due, double t) {
-  const std::size_t k = index_of(track);
-  StrandTangent& d = strands_[k];
-  d.no_direction = d.held_back = false;
-  laws_[k].update(before_, track.phase, due, d);
-  d.moved_on = false;
-  if (d.no_direction) note(t, k, Grazing::Kind::kNoDirection);
-  if (d.held_back) note(t, k, Grazing::Kind::kHeldBack);
-}
-
-void ResolverTangent::finish() {
-  RowSum sum(length_);
-  for (std::size_t k = 0; k < strands_.size(); ++k) {
-    const StrandTrack& track = (*tracks_)[k];
-    StrandTangent& d = strands_[k];
-    const double once = 1.0 / dt_, twice = 2.0 / (dt_ * dt_);
-    for (Index i = 0; i < 3; ++i) {
-      sum.add(once, d.lam_bar[i]).into(d.lam_bar[i]);
-      sum.add(twice, d.lam_bar2[i]).into(d.lam_bar2[i]);
-    }
-    laws_[k].project(once * track.lam_bar, track.phase.n, d, scratch_.data(), d.lam_bar);
-    laws_[k].project(twice * track.lam_bar2, track.phase.n, d, scratch_.data(), d.lam_bar2);
-    laws_[k].end(track.phase, d, d.stretch);
-  }
-  for (const DriveTangent& d : drives_) {
-    sum.add(1.0 / dt_, d.lam_bar).into(d.lam_bar);
-    sum.add(2.0 / (dt_ * dt_), d.lam_bar2).into(d.lam_bar2);
-  }
+  EventTime event;
+  event.by_delta = by_now * at_start.by_delta + by_between * at_stage.by_delta;
+  event.by_way = by_then * at_end.by_delta;
+  event.by_dp = by_now * at_start.by_dp + by_between * by_dp_between;
+  event.by_dp_end = by_then * at_end.by_dp;
+  event.by_lam = by_now * at_start.by_lam;
+  event.by_lam1 = by_between * at_stage.by_lam;
+  event.by_lam2 = by_then * at_end.by_lam;
+  event.by_a1 = by_between * g * by_dp_between;
+  event.by_slide = by_now * at_start.by_slide + by_between * at_stage.by_slide + by_then * at_end.by_slide;
+  event.by_mu = by_now * at_start.by_mu + by_between * at_stage.by_mu + by_then * at_end.by_mu;
+  event.by_h = t + by_between * kGamma * (by_dp_between.dot(track.a1) + at_stage.by_delta.dot(dp_between));
+  event.by_material = by_now * at_start.by_material + by_between * at_stage.by_material + by_then * at_end.by_material;
+  return event;
 }
 
 }  // namespace exposim

@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "exposim/kernels/fours.hpp"
+
 namespace exposim {
 
 using Eigen::Index;
@@ -37,7 +39,7 @@ void SprungBlocks::place(const StiffSystem& system, const std::vector<std::size_
     for (Index i = 0; i < block.size; ++i) rows_.push_back(block.first + i);
   }
   wrench_.setZero(static_cast<Index>(rows_.size()));
-  alpha_.resize(wrench_.size());
+  alpha_.resize(padded(wrench_.size()));
   detach();
 }
 

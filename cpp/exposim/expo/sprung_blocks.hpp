@@ -67,7 +67,7 @@ class SprungBlocks {
   std::vector<Eigen::Index> rows_;          // of the system
   std::vector<DiagonalBlock> springs_;
   IdentityPlus compliance_;
-  Eigen::VectorXd wrench_, alpha_;
+  Eigen::VectorXd wrench_, alpha_;  // the latter filled up to a multiple of four
 };
 
 }  // namespace exposim

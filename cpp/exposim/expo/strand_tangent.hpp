@@ -4,19 +4,13 @@
 
 namespace exposim {
 
-/// Derivatives of a strand on its way through a step (StrandTrack), a row of all directions to each number.
+/// Derivatives of a strand as its law knows it (Phase), a row of all directions to each number.
 struct StrandTangent {
-  // Of its phase:
   Rows3 delta, dp, slide, lam;
   double* mu;       ///< friction of a sliding contact, as it is after holding back
   bool mu_changes;  ///< else `mu` says nothing
   double* turning;  ///< what friction resists turning with, μ λ_n/‖ṗᵗ‖
   Rows3 compliance;
-  // Of the micro-step just tried:
-  Rows3 lam1, lam2, a1, a2, way, dp_end;
-  bool moved_on;  ///< that has been taken
-  // Of the step:
-  Rows3 moved, lam_bar, lam_bar2;
   Rows3 stretch;  ///< that is remembered
   /// K_n, K_t, B_n, B_t, μ of its law, five rows (see SystemTangent); null: they do not change.
   const double* material;
@@ -31,25 +25,20 @@ struct StrandTangent {
 };
 
 /// Rows of StrandTangent::material.
-enum MaterialRow : Eigen::Index { kRowKn, kRowKt, kRowBn, kRowBt, kRowMu, kRowForce = kRowMu };
+enum MaterialRow : Eigen::Index { kRowKn, kRowKt, kRowBn, kRowBt, kRowMu, kRowForce = kRowMu, kMaterialRows };
 
-using MaterialVector = Eigen::Matrix<double, 1, 5>;
+using MaterialVector = Eigen::Matrix<double, 1, kMaterialRows>;
 
 /// By how much K ξ + B η changes, for ξ and η that do not.
 struct LinearChange {
-  Eigen::Matrix3d by_slide;
-  Eigen::Vector3d by_mu, by_turning;
-  Eigen::Matrix<double, 3, 5> by_material;
-  bool slides;  ///< else only the last one counts
+  Eigen::Matrix3d by_slide = Eigen::Matrix3d::Zero();
+  Eigen::Vector3d by_mu = Eigen::Vector3d::Zero(), by_turning = by_mu;
+  Eigen::Matrix<double, 3, kMaterialRows> by_material = Eigen::Matrix<double, 3, kMaterialRows>::Zero();
+  bool slides = false;  ///< else only the last one counts
 
-  /// Adds a component of it to a sum.
+  /// Adds what a component changes by with the material to a sum.
   void add_to(RowSum& sum, Eigen::Index i, double factor, const StrandTangent& d) const {
-    if (slides) {
-      sum.add(factor * by_slide.row(i), d.slide).add(factor * by_turning(i), d.turning);
-      if (d.mu_changes) sum.add(factor * by_mu(i), d.mu);
-    }
-    if (!d.material) return;
-    for (Eigen::Index m = 0; m < 5; ++m) sum.add(factor * by_material(i, m), d.material_row(m));
+    for (Eigen::Index m = 0; m < kMaterialRows; ++m) sum.add(factor * by_material(i, m), d.material_row(m));
   }
 };
 

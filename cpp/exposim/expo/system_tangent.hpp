@@ -1,7 +1,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <algorithm>
 #include <vector>
 
 #include "exposim/expo/tangent_products.hpp"
@@ -17,7 +16,7 @@ struct SystemTangent {
   std::vector<Eigen::Index> dofs;
   std::vector<Eigen::MatrixXd> Upsilon_by_q;  ///< ∂Υ/∂q_k: of strands and dofs, one to each row of dq
   Tangent dq;                                 ///< of the configuration at which Υ is taken, then of masses
-  Tangent ddp_bar;                            ///< of strands and dofs
+  Tangent ddp_bar;                            ///< of strands and dofs; plus dΥ f where forces f are held
   Tangent delta, dp;                          ///< of displacements from the anchor and velocities at the start
 
   /// What a law's material changes by, if that is differentiated by; else empty. One to each strand, with rows K_n,
@@ -30,10 +29,13 @@ struct SystemTangent {
   /// and of masses.
   Tangent turns;
   Tangent dq_turns;  ///< dq with those, where there are any
+  /// Of strands and dofs, what is held in ddp_bar; and what is in another one, for displacements. Empty: nothing.
+  Eigen::VectorXd held, held2;
+  Tangent ddp_bar2;
 
   /// What ∂Υ/∂q is multiplied with.
   const Tangent& moves() const { return turns.rows() > 0 ? dq_turns : dq; }
-  Eigen::Index directions() const { return ddp_bar.cols(); }
+  Eigen::Index directions() const { return dp.cols(); }
   /// dΥ f: the change of the accelerations that forces f cause, all rows.
   Tangent change_of(const Eigen::VectorXd& f) const {
     RowMatrixXd by_q(f.size(), static_cast<Eigen::Index>(Upsilon_by_q.size()));
@@ -43,12 +45,5 @@ struct SystemTangent {
     return product(by_q, moves());
   }
 };
-
-/// Copies rows to where they begin every `length` numbers.
-inline void load_rows(const Tangent& from, Eigen::Index first, Eigen::Index count, Eigen::Index length, double* to) {
-  for (Eigen::Index i = 0; i < count; ++i) {
-    std::copy_n(from.data() + (first + i) * from.cols(), from.cols(), to + i * length);
-  }
-}
 
 }  // namespace exposim

@@ -17,6 +17,19 @@ inline void clear(RowMatrixXd& x, Eigen::Index rows, Eigen::Index columns) {
   clear_numbers(x.size(), x.data());
 }
 
+/// out = a x + b y, all numbers of them; out may be one of them.
+inline void combine(double a, const RowMatrixXd& x, double b, const RowMatrixXd& y, RowMatrixXd& out) {
+  out.resize(x.rows(), x.cols());
+  const double factors[] = {a, b};
+  const double* const both[] = {x.data(), y.data()};
+  sum_rows(x.size(), 2, factors, both, out.data());
+}
+/// out = a x
+inline void scale(double a, const RowMatrixXd& x, RowMatrixXd& out) {
+  out.resize(x.rows(), x.cols());
+  const double* const only = x.data();
+  sum_rows(x.size(), 1, &a, &only, out.data());
+}
 /// y += A x
 inline void add_product(const RowMatrixXd& A, const Tangent& x, Tangent& y) {
   multiply_rows(A.rows(), A.cols(), x.cols(), x.cols(), A.data(), A.cols(), x.data(), y.data(), y.data());

@@ -21,7 +21,7 @@ class UnevenAveragesTangent {
 
   /// @return false where it would take too many nodes.
   bool begin(const Eigen::MatrixXd& Upsilon, const std::vector<Holding>& strands, double dt);
-  /// As AveragesTangent::differentiate().
+  /// As AveragesTangent::differentiate(), of p̈̄. @param Upsilon_by_q null: Υ is not changed.
   void differentiate(const Tangent& ddp_bar, const Tangent& delta_p, const Tangent& delta_dp,
                      const std::vector<Eigen::MatrixXd>* Upsilon_by_q, const AveragesTangent::AddByQ& add_by_q,
                      const std::vector<Tangent>& materials, Tangent& lam_bar, Tangent& lam_bar2) const;

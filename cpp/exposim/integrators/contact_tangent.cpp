@@ -12,6 +12,21 @@ namespace {
 
 Matrix3d across(const Vector3d& n) { return Matrix3d::Identity() - n * n.transpose(); }
 
+using Constants = Eigen::Matrix<double, 5, 1>;  // K_n, K_t, B_n, B_t, μ
+
+template <typename ConstantsIn>
+Tangent constants_tangent(const StepTangent& asked, const Directions& to, const ConstantsIn& constants_in) {
+  Tangent result;
+  for (std::size_t p = 0; p < asked.parameters.size(); ++p) {
+    const auto& [more, less, between] = asked.parameters[p];
+    const Constants by = constants_in(*more) - constants_in(*less);
+    if (by.isZero(0.0)) continue;
+    if (result.rows() == 0) result.setZero(by.size(), to.size);
+    result.col(to.parameters + static_cast<Index>(p)) = by / between;
+  }
+  return result;
+}
+
 /// Of −K Δp − B Δṗ. @param rate Δṗ. @param new_anchor the gap at which the spring is at rest goes along.
 Tangent holding_tangent(const ContactAt& at, const Memory& memory, const Vector3d& rate, const Tangent& ds,
                         const Tangent& drate, bool new_anchor) {
@@ -52,19 +67,18 @@ Tangent travel_tangent(const Motion& from, const Motion& to, const ContactPointT
 }
 
 Tangent material_tangent(const StepTangent& asked, const Directions& to, std::size_t point, int surface) {
-  Tangent result;
-  for (std::size_t p = 0; p < asked.parameters.size(); ++p) {
-    const auto& [more, less, between] = asked.parameters[p];
-    const Material* const a = more->contact_law(point, surface).made_of();
-    const Material* const b = less->contact_law(point, surface).made_of();
-    if (!a || !b) continue;
-    const Eigen::Matrix<double, 5, 1> by(a->K_n - b->K_n, a->K_t - b->K_t, a->B_n - b->B_n, a->B_t - b->B_t,
-                                         a->mu - b->mu);
-    if (by.isZero(0.0)) continue;
-    if (result.rows() == 0) result.setZero(5, to.size);
-    result.col(to.parameters + static_cast<Index>(p)) = by / between;
-  }
-  return result;
+  return constants_tangent(asked, to, [&](const World& world) {
+    const Material* const of = world.contact_law(point, surface).made_of();
+    return of ? Constants(of->K_n, of->K_t, of->B_n, of->B_t, of->mu) : Constants(Constants::Zero());
+  });
+}
+
+Tangent limit_tangent(const StepTangent& asked, const Directions& to, std::size_t strand) {
+  return constants_tangent(asked, to, [&](const World& world) {
+    if (strand < world.first_limit() || strand >= world.strands()) return Constants(Constants::Zero());  // a bond
+    const Law& law = *world.limit(strand).law;
+    return Constants(law.most_stiffness(), 0.0, law.most_damping(), 0.0, 0.0);
+  });
 }
 
 Tangent projection_tangent(const ContactAt& at, const Vector3d& lam, const Tangent& dlam) {

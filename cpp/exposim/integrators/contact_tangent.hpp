@@ -26,6 +26,8 @@ Tangent travel_tangent(const Motion& from, const Motion& to, const ContactPointT
 
 /// Of K_n, K_t, B_n, B_t, μ of a contact, a row to each; without rows where nothing is asked for that changes them.
 Tangent material_tangent(const StepTangent& asked, const Directions& to, std::size_t point, int surface);
+/// The same of a limit, which is as stiff as what its joint moves asks for, unless that is said.
+Tangent limit_tangent(const StepTangent& asked, const Directions& to, std::size_t strand);
 
 /// Of a contact as an instant has it.
 struct ContactAt {

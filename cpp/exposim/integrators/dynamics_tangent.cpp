@@ -14,7 +14,10 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 DynamicsTangent::DynamicsTangent(const World& world, const Input& input, const StepTangent& asked)
-    : world_(world), input_(input), to_(world, asked.wrenches, asked.parameters.size()), wrenches_(asked.wrenches) {
+    : world_(world),
+      input_(input),
+      to_(world, asked.forces, asked.wrenches, asked.parameters.size()),
+      wrenches_(asked.wrenches) {
   for (std::size_t p = 0; p < asked.parameters.size(); ++p) {
     const auto& [more, less, between] = asked.parameters[p];
     InertiaChanges changes = inertia_changes(more->robot(), less->robot(), between);
@@ -59,7 +62,7 @@ void DynamicsTangent::take_terms(RobotData& data, const State& state, const Plac
   for (const InertiaChanges& changes : of_bodies_) masses_.push_back(in_world(data, changes));
   update_dof_forces(world_, state, input_, forces_);
   dforce_.setZero(to_.nv, to_.size);
-  for (Index i = 0; i < to_.nv; ++i) {
+  for (Index i = 0; to_.by_forces() && i < to_.nv; ++i) {
     if (!forces_.motors.at_bound[static_cast<std::size_t>(i)]) dforce_(i, to_.force(i)) = 1.0;
   }
   if (wrenches_ > 0) {

@@ -42,6 +42,10 @@ bool Expo::differentiate(const World& world, Workspace& workspace, const Instant
   scratch.ahead.remember(true);
   scratch.agreement.watch(&tangent);
   this->step(world, workspace, now, input, dt, step);
+  if (tangent.missed_strand()) {
+    tangent.start(world, out, true);
+    this->step(world, workspace, now, input, dt, step);
+  }
   scratch.tangent = nullptr;
   scratch.ahead.remember(false);
   scratch.resolver.differentiate(nullptr);

@@ -46,6 +46,8 @@ bool went_elsewhere(const Instant& now, const ExpoScratch& scratch, double dt) {
          (at_limit ? thresholds::kUnforeseenAtLimit : thresholds::kUnforeseen);
 }
 
+ExpoTangent::Followed followed(const ExpoScratch& scratch) { return {scratch.resolver, scratch.drives}; }
+
 /// The averages of the closed form, which nothing cuts.
 void take_averages(ExpoScratch& scratch, Step& step) {
   const StiffSystem& system = scratch.system;
@@ -104,10 +106,15 @@ bool Expo::move(const World& world, Workspace& workspace, const Instant& now, co
     }
     changing = follow(workspace, now, dt, step);
     if (changing && options_.order == 2 && went_elsewhere(now, scratch, dt)) {
+      if (scratch.tangent) scratch.tangent->follow_way(workspace.robot, system, scratch.strands, followed(scratch));
       scratch.way = scratch.update.way();
       take_middle_of_way(world, workspace, state, input, dt);
       changing = follow(workspace, now, dt, step);
       averaged = false;
+    }
+    if (changing && scratch.tangent) {
+      scratch.tangent->follow(workspace.robot, system, scratch.strands, followed(scratch),
+                              velocity_of_terms(scratch, state), step.next.state, scratch.update.way());
     }
     step.transitions = scratch.resolver.info();
     if (!changing && !averaged && system.active() > 0) {
@@ -169,7 +176,7 @@ bool Expo::look_ahead(const World& world, Workspace& workspace, const State& sta
     scratch.way = dt * (state.v + 0.5 * dt * scratch.acceleration);
     scratch.joints.displace(scratch.acceleration, scratch.way);
     if (scratch.tangent) {
-      scratch.tangent->look_ahead(workspace.robot, scratch.system, scratch.strands, scratch.ahead);
+      scratch.tangent->look_ahead(workspace.robot, scratch.system, scratch.strands, scratch.ahead, scratch.changing);
     }
   }
   take_middle_of_way(world, workspace, state, input, dt);
@@ -231,7 +238,11 @@ bool Expo::follow(Workspace& workspace, const Instant& now, double dt, Step& ste
     const double share = std::min(thresholds::kShareOfFreezing, thresholds::kShareOfTurn * dt * now.turn_rate);
     const double tolerance = options_.micro_tolerance + share * scratch.off;
     if (scratch.tangent) {
-      scratch.tangent->begin_following(workspace.robot, scratch.system, scratch.strands, drives, scratch.resolver);
+      if (!scratch.tangent->foreseen()) {
+        scratch.tangent->look_ahead(workspace.robot, scratch.system, scratch.strands, scratch.ahead, true);
+        scratch.tangent->take_velocity_of_way();
+      }
+      scratch.tangent->begin_following(workspace.robot, scratch.strands, drives, scratch.resolver);
     }
     scratch.resolver.resolve(scratch.system, scratch.strands, dt,
                              {static_cast<double>(options_.micro_steps), dt * tolerance, thresholds::kCutsPerEvent},
@@ -245,10 +256,6 @@ bool Expo::follow(Workspace& workspace, const Instant& now, double dt, Step& ste
   if (!drives.empty()) scratch.update.add(drives, now.state.v.size(), dt);
   scratch.update.apply(workspace.robot, scratch.system, now.state, dt, step.next.state.q, step.next.state.v,
                        &scratch.joints);
-  if (scratch.tangent && scratch.tangent->supported()) {
-    scratch.tangent->follow(workspace.robot, scratch.system, scratch.strands, scratch.resolver, drives,
-                            velocity_of_terms(scratch, now.state), step.next.state, scratch.update.way());
-  }
   return true;
 }
 

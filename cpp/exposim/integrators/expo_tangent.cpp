@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "exposim/robot/kinematics.hpp"
-#include "exposim/robot/mass_matrix.hpp"
 #include "exposim/robot/tree.hpp"
 
 namespace exposim {
@@ -21,11 +20,13 @@ bool ExpoTangent::supports(const World& world) {
          !world.has_curved_grips();
 }
 
-void ExpoTangent::start(const World& world, StepTangent& out) {
+void ExpoTangent::start(const World& world, StepTangent& out, bool all_strands) {
   world_ = &world;
   out_ = &out;
-  to_ = Directions(world, out.wrenches, out.parameters.size());
+  to_ = Directions(world, out.forces, out.wrenches, out.parameters.size());
   supported_ = true;
+  all_strands_ = all_strands;
+  missed_strand_ = false;
   parted_ = false;
   grazing_of_parts_.clear();
 }
@@ -77,55 +78,35 @@ void ExpoTangent::begin(RobotData& data, const Instant& now, const Input& input,
         at.dp.col(to_.q(dof)) = point_.velocity_by_q.col(column);
         at.dp.col(to_.v(dof)) = point_.J.col(column);
       }
-      phi = motion.n.transpose() * at.c;
+      phi.leftCols(to_.nv) = motion.n.transpose() * at.c.leftCols(to_.nv);
     }
     auto delta = system_.delta.middleRows<3>(row(k));
     const bool bound = strand.memory.mode == Mode::kBound;
-    if (!bound) delta = motion.n * phi;
+    if (!bound) delta.leftCols(to_.nv) = motion.n * phi.leftCols(to_.nv);
     if (!is_limit(strand) && strand.memory.active()) {
       const Matrix3d plane = Matrix3d::Identity() - motion.n * motion.n.transpose();
       delta.middleCols<3>(to_.stretch(strand.index)) += bound ? Matrix3d(Matrix3d::Identity()) : plane;
     }
-    system_.dp.middleRows<3>(row(k)) = at.dp;
+    const auto dp = at.dp.leftCols(to_.stretches);
+    system_.dp.block(row(k), 0, 3, to_.stretches) = dp;
+    auto rates = delta_dp_.block(row(k), 0, 3, to_.stretches);
     if (strand.memory.slipping()) {
-      delta_dp_.middleRows<3>(row(k)) = motion.n * (motion.n.transpose() * at.dp);
+      rates = motion.n * (motion.n.transpose() * dp);
     } else {
-      delta_dp_.middleRows<3>(row(k)) = at.dp;
+      rates = dp;
     }
   }
   dv_mid_ = start_velocity();
   local_v_ = true;
+  foreseen_ = true;
   begin_masses();
   begin_materials(strands);
 }
 
 void ExpoTangent::take_terms(const RobotData& data, const StrandList& strands, const JointTerms& joints, At at,
                              const VectorXd& dq) {
-  const Tree& tree = world_->robot().tree();
-  // dq of the start, and of what it is moved by.
   if (strands.all().size() > starts_.size()) add_strands(strands);
-  Tangent by;
-  clear(by, to_.nv, to_.size);
-  if (at == At::kHalfOfVelocity) add_start_velocity(0.5 * dt_, by);
-  if (at == At::kHalfOfWay) by = 0.5 * dway_;
-  if (at != At::kAsBefore) {
-    local_q_ = at != At::kHalfOfWay;
-    clear(system_.dq, coordinates(), to_.size);
-    system_.dq.topRows(to_.nv) = by;
-    for (Index i = 0; i < to_.nv; ++i) system_.dq(i, to_.q(i)) += 1.0;
-    for (std::size_t k = 0; k < masses_.size(); ++k) {
-      system_.dq(to_.nv + static_cast<Index>(k), masses_[k].direction) = 1.0;
-    }
-  }
-  if (at == At::kHalfOfVelocity || at == At::kHalfOfWay) {
-    integrate_derivatives(world_->robot(), now_->state.q, dq, A0_, A1_);
-    for (const std::size_t i : tree.free_bodies) {
-      const Index first = tree.joints[i].in_v;
-      auto moved = system_.dq.middleRows<6>(first);
-      moved = A1_.block<6, 6>(first, first) * by.middleRows<6>(first);
-      moved.middleCols<6>(to_.q(first)) += A0_.block<6, 6>(first, first);
-    }
-  }
+  if (at != At::kAsBefore) place_terms(at, dq);
   if (system_.turns.rows() > 0) {
     system_.dq_turns.resize(coordinates() + system_.turns.rows(), to_.size);
     system_.dq_turns.topRows(to_.nv) = system_.dq.topRows(to_.nv);
@@ -137,30 +118,60 @@ void ExpoTangent::take_terms(const RobotData& data, const StrandList& strands, c
   take_fits(data, joints);
   if (out_->wrenches > 0) forces_of_wrenches(data, movers_mid_, input_->wrenches, by_wrenches_);
   system_.dofs.clear();
-  add_rows(data, strands);
+  c_mid_.clear();
+  for (const Strand& strand : strands.all()) {
+    c_mid_.push_back(is_limit(strand) ? Vector3d(Vector3d::Zero()) : world_position(data, strand.a, strand.position));
+  }
+  add_rows(data, strands, counted(strands, 0));
+  update_turning(data, strands);
   factor_ = data.factor();
   dynamics_.take_terms(data);
 }
 
-void ExpoTangent::add_rows(const RobotData& data, const StrandList& strands) {
+void ExpoTangent::place_terms(At at, const VectorXd& dq) {
+  const Tree& tree = world_->robot().tree();
+  local_q_ = at != At::kHalfOfWay;
+  clear(system_.dq, coordinates(), to_.size);
+  if (at == At::kHalfOfVelocity) add_start_velocity(0.5 * dt_, system_.dq);
+  if (at == At::kHalfOfWay) system_.dq.topRows(to_.nv) = 0.5 * dway_;
+  if (at != At::kStart) {
+    for (const std::size_t i : tree.free_bodies) {
+      const Index first = tree.joints[i].in_v;
+      const MoveDerivatives move = free_move_derivatives(dq.segment<6>(first));
+      auto moved = system_.dq.middleRows<6>(first);
+      if (local_q_) {
+        moved.middleCols<6>(to_.v(first)) *= move.by_dq;  // of a multiple of the identity
+      } else {
+        moved = move.by_dq * Tangent(moved);
+      }
+      moved.middleCols<6>(to_.q(first)) += move.by_q - Eigen::Matrix<double, 6, 6>::Identity();
+    }
+  }
+  for (Index i = 0; i < to_.nv; ++i) system_.dq(i, to_.q(i)) += 1.0;
+  for (std::size_t k = 0; k < masses_.size(); ++k) {
+    system_.dq(to_.nv + static_cast<Index>(k), masses_[k].direction) = 1.0;
+  }
+}
+
+void ExpoTangent::know(const RobotData& data, const StrandList& strands, std::size_t count) {
+  if (known_ < count) add_rows(data, strands, count);
+}
+
+void ExpoTangent::add_rows(const RobotData& data, const StrandList& strands, std::size_t count) {
   compliance_.clear();
-  c_mid_.clear();
-  for (const Strand& strand : strands.all()) {
+  for (std::size_t k = 0; k < count; ++k) {
+    const Strand& strand = strands.all()[k];
     if (is_limit(strand)) {
       compliance_.add_dof(static_cast<Index>(strand.b), 3);
-      c_mid_.emplace_back(Vector3d::Zero());
+    } else if (strand.motion.curved || strand.motion.carried) {
+      compliance_.add_turning(strand.a, strand.position, strand.motion.arm, strand.motion.carried ? strand.b : 0);
     } else {
-      if (strand.motion.curved || strand.motion.carried) {
-        compliance_.add_turning(strand.a, strand.position, strand.motion.arm, strand.motion.carried ? strand.b : 0);
-      } else {
-        compliance_.add_point(strand.a, strand.position, strand.motion.arm);
-      }
-      c_mid_.push_back(world_position(data, strand.a, strand.position));
+      compliance_.add_point(strand.a, strand.position, strand.motion.arm);
     }
   }
   for (const Index dof : system_.dofs) compliance_.add_dof(dof);
   compliance_.compute(data, movers_mid_, nullptr);
-  update_turning(data, strands);
+  known_ = count;
   has_compliance_derivatives_ = false;
 }
 
@@ -191,132 +202,6 @@ void ExpoTangent::subtract_change_of_Upsilon(const VectorXd& f, Tangent& from) c
     by_q.col(k) = -changed;
   }
   add_by_moves(by_q, from);
-}
-
-VectorXd ExpoTangent::free_acceleration(const RobotData& data, const StiffSystem& system) const {
-  VectorXd a = system.w();
-  solve_Lt_in_place(data, a);
-  return a;
-}
-
-void ExpoTangent::add_sparse(const RowMatrixXd& A, const StrandList* strands, const Tangent& x, Tangent& y) const {
-  if (!strands) {
-    if (fits_.all.empty() && !has_pairs()) return factor_.add_product(A.data(), x.cols(), x.data(), y.data());
-    return add_product(A, x, y);
-  }
-  for (std::size_t k = 0; k < strands->all().size(); ++k) {
-    const Strand& strand = strands->all()[k];
-    const auto dof = static_cast<Index>(strand.b);
-    if (is_limit(strand)) {
-      y.row(row(k)) += A(row(k), dof) * x.row(dof);
-      continue;
-    }
-    for (Index i = row(k); i < row(k) + 3; ++i) {
-      sum_.add(1.0, y.row(i).data());
-      for (const Index each : world_->robot().supports(strand.a)) sum_.add(A(i, each), x.row(each).data());
-      sum_.into(x.cols(), y.row(i).data());
-    }
-  }
-}
-
-void ExpoTangent::add_by_moves(const RowMatrixXd& A, Tangent& y) const {
-  if (!local_q_) return add_product(A, system_.moves(), y);
-  add_by_local_q(A, y);
-  if (const Index more = A.cols() - to_.nv; more > 0) {
-    add_product(A.rightCols(more), system_.moves().bottomRows(more), y);
-  }
-}
-
-void ExpoTangent::add_by_q(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const {
-  local_q_ ? add_by_local_q(A, y) : add_sparse(A, strands, system_.dq, y);
-}
-
-void ExpoTangent::add_by_local_q(const RowMatrixXd& A, Tangent& y) const {
-  const auto add_joints = [&](Index first, Index end) {
-    if (end == first) return;
-    const auto from = A.middleCols(first, end - first);
-    y.middleCols(to_.q(first), end - first) += from;
-    const double by_v = system_.dq(first, to_.v(first));
-    if (by_v != 0.0) y.middleCols(to_.v(first), end - first) += by_v * from;
-  };
-  Index done = 0;
-  for (const std::size_t i : world_->robot().tree().free_bodies) {
-    const Index first = world_->robot().tree().joints[i].in_v;
-    add_joints(done, first);
-    const auto from = A.middleCols<6>(first);
-    for (const Index column : {to_.q(first), to_.v(first)}) {
-      y.middleCols<6>(column).noalias() += from.lazyProduct(system_.dq.block<6, 6>(first, column));
-    }
-    done = first + 6;
-  }
-  add_joints(done, to_.nv);
-}
-
-void ExpoTangent::add_by_v(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const {
-  if (!local_v_) return add_sparse(A, strands, dv_mid_, y);
-  y.middleCols(to_.v(0), to_.nv) += A;
-}
-
-void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const VectorXd& a, const VectorXd& lam,
-                              Tangent& da, Tangent& ddp) {
-  dynamics_.begin(data, a);
-  for (std::size_t k = 0; k < strands.all().size(); ++k) {
-    const Strand& strand = strands.all()[k];
-    if (is_limit(strand)) continue;
-    dynamics_.add_force(strand.a, c_mid_[k], strand.motion.arm, lam.segment<3>(row(k)), Vector3d::Zero());
-  }
-  add_reactions(strands, lam);
-  for (const ExternalWrench& wrench : input_->wrenches) {
-    dynamics_.add_force(wrench.joint, world_position(data, wrench.joint, wrench.position), Vector3d::Zero(),
-                        wrench.force, wrench.torque);
-  }
-  dynamics_.compute(by_q_, &by_v_);
-  slide_reactions(strands, lam);
-  if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_.leftCols(to_.nv);
-  da.resize(to_.nv, to_.size);
-  RowSum sum(to_.size);
-  for (Index i = 0; i < to_.nv; ++i) sum.add(-1.0, dforce_.row(i).data()).into(da.row(i).data());
-  if (out_->wrenches > 0) da.middleCols(to_.wrenches, by_wrenches_.cols()) -= by_wrenches_;
-  add_by_masses(data, a, da);
-  add_by_q(by_q_, nullptr, da);
-  add_by_v(by_v_, nullptr, da);
-  turn_forces(strands, lam, da);
-  factor_.solve_rows(to_.size, da.data(), -1.0);
-
-  const Index m = row(strands.all().size());
-  for (RowMatrixXd* each : {&by_acceleration_, &by_position_, &by_velocity_}) clear(*each, m, to_.nv);
-  for (std::size_t k = 0; k < strands.all().size(); ++k) {
-    const Strand& strand = strands.all()[k];
-    if (is_limit(strand)) {
-      by_acceleration_(row(k), static_cast<Index>(strand.b)) = 1.0;
-    } else {
-      dynamics_.put_acceleration(strand.a, c_mid_[k], strand.motion.arm, row(k), by_acceleration_, by_position_,
-                                 by_velocity_);
-    }
-  }
-  clear(ddp, m, to_.size);
-  add_sparse(by_acceleration_, &strands, da, ddp);
-  add_by_q(by_position_, &strands, ddp);
-  add_by_v(by_velocity_, &strands, ddp);
-  turn_accelerations(data, strands, da, ddp);
-}
-
-void ExpoTangent::hold_response(const StrandList& strands, const VectorXd& a, const VectorXd& f, Tangent& da) {
-  dynamics_.begin_at_rest(a);
-  for (std::size_t k = 0; k < strands.all().size(); ++k) {
-    const Strand& strand = strands.all()[k];
-    if (is_limit(strand)) continue;
-    dynamics_.add_force(strand.a, c_mid_[k], strand.motion.arm, f.segment<3>(row(k)), Vector3d::Zero());
-  }
-  add_reactions(strands, f);
-  dynamics_.compute(by_q_, nullptr);
-  slide_reactions(strands, f);
-  if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_.leftCols(to_.nv);
-  clear(da, to_.nv, to_.size);
-  add_by_masses(a, da);
-  add_by_q(by_q_, nullptr, da);
-  turn_forces(strands, f, da);
-  factor_.solve_rows(to_.size, da.data(), -1.0);
 }
 
 }  // namespace exposim

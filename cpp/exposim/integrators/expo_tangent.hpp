@@ -34,13 +34,16 @@ namespace exposim {
 class ExpoTangent final : public AgreementWatcher {
  public:
   /// Before a step.
-  void start(const World& world, StepTangent& out);
+  /// @param all_strands takes along what seems to do nothing in the step, too.
+  void start(const World& world, StepTangent& out, bool all_strands = false);
 
   /// Whether strands and joints of a world are differentiated so.
   static bool supports(const World& world);
   /// What turned out not to be.
   void give_up() { supported_ = false; }
   bool supported() const { return supported_; }
+  /// Whether one of those had to be corrected where the step ends: it has to be differentiated with all of them.
+  bool missed_strand() const { return missed_strand_; }
 
   // The stages of a step, in their order; data, q and v are always where the terms were taken last.
   /// The start of a step of dt, before terms are taken.
@@ -50,14 +53,19 @@ class ExpoTangent final : public AgreementWatcher {
   enum class At : unsigned char { kStart, kHalfOfVelocity, kHalfOfWay, kAsBefore };
   void take_terms(const RobotData& data, const StrandList& strands, const JointTerms& joints, At at,
                   const Eigen::VectorXd& dq);
-  void look_ahead(RobotData& data, const StiffSystem& system, const StrandList& strands, const LookAhead& ahead);
+  /// @param changing contacts change; else it may be left to averages to find out where the step leads.
+  void look_ahead(RobotData& data, const StiffSystem& system, const StrandList& strands, const LookAhead& ahead,
+                  bool changing);
+  bool foreseen() const { return foreseen_; }
   /// What depends on velocity is now taken at the mean velocity of the way foreseen; or of start and end.
   void take_velocity_of_way() {
-    dv_mid_ = dway_ / dt_;
+    if (!foreseen_) return;
+    scale(1.0 / dt_, dway_, dv_mid_);
     local_v_ = false;
   }
   void take_mean_velocity() {
-    dv_mid_ = 0.5 * (start_velocity() + dv_next_);
+    scale(0.5, dv_next_, dv_mid_);
+    add_start_velocity(0.5, dv_mid_);
     local_v_ = false;
   }
   /// The robot was moved by averages.
@@ -66,10 +74,15 @@ class ExpoTangent final : public AgreementWatcher {
                const LookAhead* response, const Eigen::VectorXd& v, const State& next, const Eigen::VectorXd& way);
   void aim_at_averages(const StrandList& strands);
   /// Contacts are to be followed; and the robot was moved by what came of it.
-  void begin_following(RobotData& data, const StiffSystem& system, const StrandList& strands,
-                       const FollowedDrives& drives, Resolver& resolver);
-  void follow(RobotData& data, const StiffSystem& system, const StrandList& strands, const Resolver& resolver,
-              const FollowedDrives& drives, const Eigen::VectorXd& v, const State& next, const Eigen::VectorXd& way);
+  void begin_following(RobotData& data, const StrandList& strands, const FollowedDrives& drives, Resolver& resolver);
+  struct Followed {
+    const Resolver& resolver;
+    const FollowedDrives& drives;
+  };
+  void follow(RobotData& data, const StiffSystem& system, const StrandList& strands, const Followed& followed,
+              const Eigen::VectorXd& v, const State& next, const Eigen::VectorXd& way);
+  /// It led somewhere else, and is done once more with terms taken on the way there.
+  void follow_way(RobotData& data, const StiffSystem& system, const StrandList& strands, const Followed& followed);
   /// The part of a step that was committed last is kept, and another one follows.
   void keep_part();
   /// All parts are taken.
@@ -113,9 +126,21 @@ class ExpoTangent final : public AgreementWatcher {
   void add_by_drives(const Vector& a, Tangent& to) const;
   /// Drives that are followed as strands, behind those that it began with.
   void add_strands(const StrandList& strands);
-  void add_rows(const RobotData& data, const StrandList& strands);
+  /// Where terms are taken.
+  void place_terms(At at, const Vector& dq);
+  /// Υ and M⁻¹Jᵀ of so many leading strands, and of drives that are followed.
+  void add_rows(const RobotData& data, const StrandList& strands, std::size_t count);
+  /// The same, if they are not yet known.
+  void know(const RobotData& data, const StrandList& strands, std::size_t count);
+  /// Leading strands beyond which none does anything: by the look ahead; where so many are active.
+  std::size_t acting(const StrandList& strands, const LookAhead& ahead) const;
+  std::size_t counted(const StrandList& strands, std::size_t active) const {
+    return all_strands_ || !turning_.empty() ? strands.all().size() : active;
+  }
   /// Derivatives of the constant force of a drive.
   void add_constant(const JointTerms::Fitted& fitted, Eigen::Ref<Eigen::RowVectorXd> force) const;
+  /// Whether masses change how dry friction that sticks is damped, of which this is not known.
+  bool friction_follows_masses() const;
   /// What drives and dampers, as fitted where terms were taken, do to inertia and forces.
   void take_fits(const RobotData& data, const JointTerms& joints);
   /// Of the stretches of dry friction.
@@ -133,12 +158,37 @@ class ExpoTangent final : public AgreementWatcher {
   void subtract_change_of_Upsilon(const Vector& f, Tangent& from) const;
   /// dQ x of a strand with Q = h (B + h K), where its material changes.
   void add_change_of_Q(const StrandList& strands, std::size_t k, double h, const Eigen::Vector3d& x, Tangent& to) const;
+  // Of averages (expo_tangent_averages.cpp):
+  /// Where the look ahead was not differentiated: what depends on velocity is taken where half of the step leads to, as
+  /// it does with the forces that are held now.
+  void foresee(const StiffSystem& system, const StrandList& strands);
+  /// Of λ̄ and λ̄̄, from dp̈ with λ̄ held. @return false where that is not known.
+  bool average_forces(RobotData& data, const StiffSystem& system, const StrandList& strands, const Vector& lam);
+  /// See AveragesTangent::ChangeOfUpsilon.
+  void differentiate_products(const RobotData& data, const RowMatrixXd& x, const RowMatrixXd& y, RowMatrixXd& by_q);
+  void respond(const StiffSystem& system, const StrandList& strands, const LookAhead& response, const Vector& ddp_bar);
+  /// What double averages have beside averages, with forces held.
+  void spread(RobotData& data, const StrandList& strands, const Vector& lam, const Vector& lam2);
+  /// Where strands are to be, if averages say so: only once that is asked for.
+  void find_targets();
   Vector free_acceleration(const RobotData& data, const StiffSystem& system) const;
   /// Derivatives of v̇ = a and of the accelerations of strands, with forces held.
   void hold_forces(RobotData& data, const StrandList& strands, const Vector& a, const Vector& lam, Tangent& da,
                    Tangent& ddp);
-  /// Those of a = M⁻¹Jᵀf.
-  void hold_response(const StrandList& strands, const Vector& a, const Vector& f, Tangent& da);
+  /// The same of what was followed, with drives along degrees of freedom behind the strands.
+  /// @param held these forces.
+  void hold_followed(RobotData& data, const StrandList& strands, const Vector& a, const Vector& lam,
+                     const Vector& along, Tangent& da, Tangent& ddp, Vector& held);
+  /// Forces over the step, of strands and along degrees of freedom, and the accelerations that they lead to.
+  void take_followed(RobotData& data, const StiffSystem& system, const StrandList& strands, const Followed& followed);
+  void add_averages_of_drives(const FollowedDrives& drives);
+  void add_double_averages_of_drives(const FollowedDrives& drives);
+  /// Adds those of a = M⁻¹Jᵀf, with f held; and times a factor those of Υf, if asked for.
+  void add_change_of_response(const StrandList& strands, const Vector& a, const Vector& f, Tangent& da, double factor,
+                              Tangent* ddp);
+  void add_forces(const StrandList& strands, const Vector& lam);
+  /// Puts what accelerations of leading strands change by, with those of the robot, q and v, into matrices.
+  void put_accelerations(const StrandList& strands, Eigen::Index rows, RowMatrixXd* by_v);
   /// y += A dq, y += A dv for what depends on where, and how fast the robot is as terms are taken.
   /// A has three rows to each strand, zero where its Jacobian is, or (null) a row to each degree of freedom.
   void add_by_q(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const;
@@ -146,10 +196,12 @@ class ExpoTangent final : public AgreementWatcher {
   /// The same for any A by all that Υ depends on.
   void add_by_moves(const RowMatrixXd& A, Tangent& y) const;
   void add_by_local_q(const RowMatrixXd& A, Tangent& y) const;
+  /// The same for any A by q, whose rows may be filled up.
+  void add_by_any_q(const RowMatrixXd& A, Tangent& y) const;
   /// The same for any x with a row to each degree of freedom.
   void add_sparse(const RowMatrixXd& A, const StrandList* strands, const Tangent& x, Tangent& y) const;
   /// A stage of the look ahead: derivatives of its forces, of the accelerations of strands and of the robot.
-  void look_stage(RobotData& data, const StiffSystem& system, const StrandList& strands,
+  void look_stage(RobotData& data, const StiffSystem& system, const StrandList& strands, std::size_t count,
                   const std::vector<LookAhead::Glance>& glances);
   void begin_looking(const StrandList& strands, const std::vector<LookAhead::Glance>& glances);
   void reconsider(const StrandList& strands, const std::vector<LookAhead::Glance>& first,
@@ -164,8 +216,8 @@ class ExpoTangent final : public AgreementWatcher {
             const Vector& x, const Vector& w, const RowMatrixXd& by_change, Tangent& change, Tangent& da);
   /// Free bodies are pushed where terms were taken, and moved where they are.
   void turn_pushed(const RobotData& data, std::size_t body, const Eigen::MatrixX2d& pushed);
-  void add_pushed(std::size_t body, const Vector& q, const State& next);
-  void move_free_body(const RobotData& data, std::size_t body, const Vector& v, const State& next);
+  void add_pushed(std::size_t body, const Vector& turned, const Vector& q, const State& next);
+  void move_free_body(const RobotData& data, std::size_t body, const Vector& v, const State& next, const Vector& way);
   void move(const RobotData& data, const Vector& v, const State& next, const Vector& way);
   void stretch(const RobotData& data, const StrandList& strands, const Resolver* resolver, const Step& step);
   /// Of the stretch of a contact before its law is applied. @return that stretch.
@@ -201,6 +253,7 @@ class ExpoTangent final : public AgreementWatcher {
   StepTangent* out_ = nullptr;
   Directions to_;
   bool supported_ = true;
+  bool all_strands_ = false, missed_strand_ = false;
   const Instant* now_ = nullptr;
   const Input* input_ = nullptr;
   double dt_ = 0.0;
@@ -222,9 +275,15 @@ class ExpoTangent final : public AgreementWatcher {
   Tangent dv_mid_;                                        // where terms are taken; of q, system_.dq
   bool local_q_ = false, local_v_ = false;                // whether these are by every joint's own q and v alone
   Tangent dway_;
-  Tangent dlam_, ddp_, da_;     // of forces, accelerations of strands and of the robot: averages, ...
-  Tangent dlam2_, ddp2_, da2_;  // ... double averages
+  Tangent dlam_, ddp_, da_;  // of forces, accelerations of strands and of the robot: averages, ...
+  Tangent dlam2_, da2_;      // ... double averages
+  Tangent da_apart_,
+      ddp_apart_;  // what those have beside averages, once the closed form is known; forces held in ddp_*
+  Tangent before_;
+  bool aims_at_averages_ = false;
+  bool foreseen_ = false;  // dway_ is known
   Eigen::MatrixX2d a_;
+  Eigen::MatrixX2d followed_, along_;  // forces of what was followed, averages and double averages
   Vector ddp_bar_;
   Tangent deta_, dleft_, ddrag_;    // of glances
   std::vector<Mode> modes_;         // that strands end in ...
@@ -237,6 +296,7 @@ class ExpoTangent final : public AgreementWatcher {
   std::vector<Turning> turning_;
   Movers movers_mid_, movers_;
   std::vector<Eigen::Vector3d> c_mid_;
+  std::size_t known_ = 0;  // leading strands of which it knows
   TurningCompliance compliance_;
   bool has_compliance_derivatives_ = false;
   AveragesTangent averages_;
@@ -246,8 +306,7 @@ class ExpoTangent final : public AgreementWatcher {
   PointTangent point_;
   PointAt at_end_;
   TreeFactor factor_;  // where terms are taken
-  Eigen::MatrixXd A0_, A1_;
-  RowMatrixXd by_q_, by_v_;
+  RowMatrixXd by_q_, by_v_, response_by_q_, accelerations_by_q_;
   Tangent moved_, off_, doff_, dv_, dq_, dw_, dQ_, six_;  // scratch
   mutable LongRowSum sum_;
   RowMatrixXd by_acceleration_, by_position_, by_velocity_;  // of the accelerations of strands

@@ -36,27 +36,28 @@ void add_at_lever(const Matrix3d& A, const Tangent& dv, Index in_v, const Vector
 
 void ExpoTangent::move(const RobotData& data, const VectorXd& v, const State& next, const VectorXd& way) {
   const Robot& robot = world_->robot();
-  moved_ = 0.5 * dt_ * dt_ * da2_;
+  scale(0.5 * dt_ * dt_, da2_, moved_);
   add_start_velocity(dt_, moved_);
   displace(a_.col(1), da2_, moved_);
-  dv_next_ = dt_ * da_;
+  scale(dt_, da_, dv_next_);
   add_start_velocity(1.0, dv_next_);
   dq_next_ = moved_;
   for (Index i = 0; i < to_.nv; ++i) dq_next_(i, to_.q(i)) += 1.0;
-  integrate_derivatives(robot, now_->state.q, way, A0_, A1_);
-  for (const std::size_t i : robot.tree().free_bodies) move_free_body(data, i, v, next);
+  for (const std::size_t i : robot.tree().free_bodies) move_free_body(data, i, v, next, way);
 }
 
-void ExpoTangent::move_free_body(const RobotData& data, std::size_t body, const VectorXd& v, const State& next) {
+void ExpoTangent::move_free_body(const RobotData& data, std::size_t body, const VectorXd& v, const State& next,
+                                 const VectorXd& way) {
   const State& start = now_->state;
   const TreeJoint& joint = world_->robot().tree().joints[body];
   const Index in_v = joint.in_v, turn = in_v + 3;
   const Matrix3d R0 = rotation_at(start.q, joint.in_q), R1 = rotation_at(next.q, joint.in_q);
   const Matrix3d R = R1.transpose() * joint.turn.matrix().transpose() * data.tree().bodies[body].R.matrix();
+  const MoveDerivatives by = free_move_derivatives(way.segment<6>(in_v));
   Rows3Sum sum(to_.size);
   const Rows3 dturn = rows3(dq_next_, turn);
-  sum.add(A1_.block<3, 3>(turn, turn), rows3(moved_, turn)).into(dturn);
-  dq_next_.block<3, 3>(turn, to_.q(turn)) += A0_.block<3, 3>(turn, turn);
+  sum.add(by.by_dq.bottomRightCorner<3, 3>(), rows3(moved_, turn)).into(dturn);
+  dq_next_.block<3, 3>(turn, to_.q(turn)) += by.by_q.bottomRightCorner<3, 3>();
   // As the world sees it: c̈ = R (a + ω × v), ċ = R₀ v₀, of the point at a lever from the origin.
   const Vector3d lever = joint.lever, w = v.segment<3>(turn);
   const Vector3d u = at_lever(v, in_v, lever), u0 = at_lever(start.v, in_v, lever), u1 = at_lever(next.v, in_v, lever);
@@ -80,13 +81,6 @@ void ExpoTangent::move_free_body(const RobotData& data, std::size_t body, const 
   add_acceleration(dt_, 0, da_);
   sum.add(skew(u1), dturn).add(arm, rows3(dv_next_, turn)).into(rows3(dv_next_, in_v));
   add_velocity(1.0, dv_next_);
-}
-
-void ExpoTangent::aim_at_averages(const StrandList& strands) {
-  modes_.clear();
-  for (const Strand& strand : strands.all()) modes_.push_back(strand.memory.mode);
-  way_target_ = dt_ * system_.dp + 0.5 * dt_ * dt_ * ddp2_;
-  dp_target_ = system_.dp + dt_ * ddp_;
 }
 
 void ExpoTangent::compare(const RobotData& data, const StrandList& strands, std::size_t k) {
@@ -117,21 +111,22 @@ void ExpoTangent::compare(const RobotData& data, const StrandList& strands, std:
 void ExpoTangent::push(const StrandList& strands, const std::vector<AgreementDifference>& differences,
                        const VectorXd& a, const VectorXd& x, const VectorXd& w, const RowMatrixXd& by_change,
                        Tangent& change, Tangent& da) {
-  hold_response(strands, a, w, da);
-  subtract_change_of_Upsilon(w, change);
+  clear(da, to_.nv, to_.size);
+  if (a.size() > 0) add_change_of_response(strands, a, w, da, -1.0, out_->exact ? &change : nullptr);
   const bool has_materials = !system_.materials.empty();
   if (has_materials) {
     clear(dQ_, change.rows(), to_.size);
-    for (std::size_t k = 0; k < strands.all().size(); ++k) {
+    for (std::size_t k = 0; row(k) < x.size(); ++k) {
       const Vector3d each = x.segment<3>(row(k)), &n = strands.all()[k].motion.n;
       if (differences[k].feels == Feels::kAll) add_change_of_Q(strands, k, dt_, each, dQ_);
       if (differences[k].feels == Feels::kNormal) add_change_of_Q(strands, k, dt_, n.dot(each) * n, dQ_);
     }
-    add_product(-compliance_.Upsilon().topLeftCorner(change.rows(), change.rows()), dQ_, change);
+    const Index by = to_.size - to_.parameters;
+    change.rightCols(by) -= compliance_.Upsilon().topLeftCorner(change.rows(), change.rows()) * dQ_.rightCols(by);
   }
   dw_.resize(change.rows(), to_.size);
   multiply(by_change, change, dw_);
-  if (has_materials) dw_ += dQ_;
+  if (has_materials) dw_.rightCols(to_.size - to_.parameters) += dQ_.rightCols(to_.size - to_.parameters);
   add_product(compliance_.response().leftCols(change.rows()), dw_, da);
 }
 
@@ -139,8 +134,15 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
                           const std::vector<AgreementDifference>& differences, const Eigen::MatrixX2d& pushed,
                           const Eigen::MatrixX2d& turned, const VectorXd& q, const State& next) {
   if (!supported_) return;
-  const std::size_t count = strands.all().size();
+  std::size_t count = strands.all().size();
+  while (count > 0 && turning_.empty() && differences[count - 1].feels == Feels::kNothing) --count;
   const Index m = row(count);
+  const bool responds = out_->exact || !aims_at_averages_;  // else what is pushed is little
+  find_targets();
+  if (m > way_target_.rows()) {
+    missed_strand_ = true;
+    return give_up();
+  }
   update_movers(data, movers_);
   MatrixXd Q = MatrixXd::Zero(m, m);
   clear(off_, m, to_.size);
@@ -157,14 +159,14 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
   const MatrixXd inverse = (MatrixXd::Identity(m, m) + compliance_.Upsilon().topLeftCorner(m, m) * Q).inverse();
   const Eigen::MatrixX2d x = inverse * values, w = Q * x;
   const RowMatrixXd by_change = Q * inverse;
-  push(strands, differences, pushed.col(0), x.col(0), w.col(0), by_change, doff_, dv_);
-  push(strands, differences, pushed.col(1), x.col(1), w.col(1), by_change, off_, dq_);
+  const Eigen::MatrixX2d by = responds ? pushed : Eigen::MatrixX2d(0, 2);
+  push(strands, differences, by.col(0), x.col(0), w.col(0), by_change, doff_, dv_);
+  push(strands, differences, by.col(1), x.col(1), w.col(1), by_change, off_, dq_);
   const Tree& tree = world_->robot().tree();
-  integrate_derivatives(world_->robot(), q, turned.col(1), A0_, A1_);
   for (const std::size_t i : tree.free_bodies) turn_pushed(data, i, pushed);
-  dv_next_ += dv_;
+  combine(1.0, dv_next_, 1.0, dv_, dv_next_);
   six_.resize(6, to_.size);
-  for (const std::size_t i : tree.free_bodies) add_pushed(i, q, next);
+  for (const std::size_t i : tree.free_bodies) add_pushed(i, turned.col(1), q, next);
   for (std::size_t i = 1; i < tree.joints.size(); ++i) {
     const TreeJoint& joint = tree.joints[i];
     const bool free = std::find(tree.free_bodies.begin(), tree.free_bodies.end(), i) != tree.free_bodies.end();
@@ -199,21 +201,22 @@ void ExpoTangent::turn_pushed(const RobotData& data, std::size_t body, const Eig
   }
 }
 
-void ExpoTangent::add_pushed(std::size_t body, const VectorXd& q, const State& next) {
+void ExpoTangent::add_pushed(std::size_t body, const VectorXd& turned, const VectorXd& q, const State& next) {
   const TreeJoint& joint = world_->robot().tree().joints[body];
   const Index in_v = joint.in_v, turn = in_v + 3;
   const Matrix3d Rb = rotation_at(q, joint.in_q), Ra = rotation_at(next.q, joint.in_q), back = Ra.transpose() * Rb;
   const Vector3d lever = joint.lever, u = at_lever(next.v, in_v, lever), u_before = back.transpose() * u;
+  const MoveDerivatives by = free_move_derivatives(turned.segment<6>(in_v));
   Rows3Sum sum(to_.size);
   const auto add_moved = [&](Index first) {
-    for (const Index column : {in_v, turn}) {
-      sum.add(A0_.block<3, 3>(first, column), rows3(dq_next_, column));
-      sum.add(A1_.block<3, 3>(first, column), rows3(dq_, column));
+    for (const Index column : {0, 3}) {
+      sum.add(by.by_q.block<3, 3>(first, column), rows3(dq_next_, in_v + column));
+      sum.add(by.by_dq.block<3, 3>(first, column), rows3(dq_, in_v + column));
     }
   };
-  add_moved(in_v);
+  add_moved(0);
   sum.into(rows3(six_, 0));
-  add_moved(turn);
+  add_moved(3);
   sum.into(rows3(six_, 3));
   add_at_lever(back, dv_next_, in_v, lever, sum);
   sum.add(-back * skew(u_before), rows3(dq_next_, turn)).add(skew(u), rows3(six_, 3));

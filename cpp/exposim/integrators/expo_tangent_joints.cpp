@@ -17,7 +17,7 @@ void ExpoTangent::add_constant(const JointTerms::Fitted& fitted, Eigen::Ref<Eige
     force(to_.grips + which) -= fitted.grip;
   }
   if (!fitted.serves) return;
-  force(to_.force(fitted.dof)) += 1.0;
+  if (to_.by_forces()) force(to_.force(fitted.dof)) += 1.0;
   force(to_.q(fitted.dof)) -= fitted.kp;
 }
 
@@ -44,13 +44,27 @@ void ExpoTangent::add_strands(const StrandList& strands) {
   }
 }
 
+bool ExpoTangent::friction_follows_masses() const {
+  const auto damping = [](const World& world, Index dof) {
+    return world.joints().dofs[static_cast<std::size_t>(dof)].friction.damping;
+  };
+  return std::any_of(fits_.all.begin(), fits_.all.end(), [&](const JointTerms::Fitted& each) {
+    return each.grip > 0.0 && std::any_of(out_->parameters.begin(), out_->parameters.end(), [&](const auto& asked) {
+             return damping(*asked.more, each.dof) != damping(*asked.less, each.dof);
+           });
+  });
+}
+
 void ExpoTangent::take_fits(const RobotData& data, const JointTerms& joints) {
   clear(dforce_, to_.nv, to_.size);
-  for (Index i = 0; i < to_.nv; ++i) {
+  for (Index i = 0; to_.by_forces() && i < to_.nv; ++i) {
     const DofLaw& law = world_->joints().dofs[static_cast<std::size_t>(i)];
     if (law.reacts() || std::abs(input_->tau(i)) <= law.motor.effort) dforce_(i, to_.force(i)) = 1.0;
   }
-  if (!joints.fits(fits_)) return give_up();
+  if (!joints.fits(fits_) || friction_follows_masses()) {
+    fits_.all.clear();
+    return give_up();
+  }
   if (fits_.all.empty()) return;
   const auto count = static_cast<Index>(fits_.all.size());
   MatrixXd rates = MatrixXd::Zero(to_.nv, count), I_by_q;
@@ -82,7 +96,7 @@ void ExpoTangent::take_fits(const RobotData& data, const JointTerms& joints) {
   of_dofs(fits_.at_end, at_end_by_q_);
   for (const JointTerms::Fitted& each : fits_.all) {
     auto force = dforce_.row(each.dof);
-    force(to_.force(each.dof)) = 0.0;
+    if (to_.by_forces()) force(to_.force(each.dof)) = 0.0;
     if (each.as_strand) continue;
     add_constant(each, force);
     force(to_.v(each.dof)) -= each.K * each.Theta + each.D;

@@ -1,6 +1,7 @@
 // Derivatives of the look ahead.
 
 #include <Eigen/LU>
+#include <algorithm>
 #include <cmath>
 
 #include "exposim/integrators/expo_tangent.hpp"
@@ -17,30 +18,45 @@ using Does = LookAhead::Does;
 using Glance = LookAhead::Glance;
 
 void ExpoTangent::look_ahead(RobotData& data, const StiffSystem& system, const StrandList& strands,
-                             const LookAhead& ahead) {
+                             const LookAhead& ahead, bool changing) {
+  const bool simple = turning_.empty() && fits_.all.empty() && system_.materials.empty();
+  foreseen_ = out_->exact || changing || !simple;
+  if (!foreseen_) return;
   VectorXd a = free_acceleration(data, system);
-  if (strands.all().empty()) {
+  const std::size_t count = acting(strands, ahead);
+  if (count == 0) {
     hold_forces(data, strands, a, VectorXd(), da_, ddp_);
   } else {
     watch_unknown(ahead.first());
     watch_unknown(ahead.last());
+    know(data, strands, std::max(count, system.active()));
     begin_looking(strands, ahead.first());
-    look_stage(data, system, strands, ahead.first());
+    look_stage(data, system, strands, count, ahead.first());
     if (ahead.took_two()) {
       reconsider(strands, ahead.first(), ahead.last());
-      look_stage(data, system, strands, ahead.last());
+      look_stage(data, system, strands, count, ahead.last());
     }
   }
-  for (std::size_t k = 0; k < strands.all().size(); ++k) {
+  for (std::size_t k = 0; k < count; ++k) {
     a += compliance_.response().middleCols<3>(row(k)) * ahead.last()[k].lam;
   }
-  dway_ = 0.5 * dt_ * dt_ * da_;
+  scale(0.5 * dt_ * dt_, da_, dway_);
   add_start_velocity(dt_, dway_);
   displace(a, da_, dway_);
 }
 
+std::size_t ExpoTangent::acting(const StrandList& strands, const LookAhead& ahead) const {
+  std::size_t count = std::min(strands.all().size(), ahead.last().size());
+  if (all_strands_ || !turning_.empty()) return count;
+  while (count > 0 && ahead.first()[count - 1].does == Does::kNothing &&
+         ahead.last()[count - 1].does == Does::kNothing) {
+    --count;
+  }
+  return count;
+}
+
 void ExpoTangent::begin_looking(const StrandList& strands, const std::vector<Glance>& glances) {
-  const std::size_t count = strands.all().size();
+  const std::size_t count = glances.size();
   clear(deta_, static_cast<Index>(count), to_.size);
   clear(dleft_, static_cast<Index>(count), to_.size);
   clear(ddrag_, row(count), to_.size);
@@ -87,12 +103,11 @@ void ExpoTangent::close(const Strand& strand, std::size_t k, double left, const 
   dleft = (dphi_.row(static_cast<Index>(k)) + t * (n.transpose() * starts_[k].dp) + 0.5 * t * t * da) / rate;
 }
 
-void ExpoTangent::look_stage(RobotData& data, const StiffSystem& system, const StrandList& strands,
+void ExpoTangent::look_stage(RobotData& data, const StiffSystem& system, const StrandList& strands, std::size_t count,
                              const std::vector<Glance>& glances) {
-  const std::size_t count = strands.all().size();
   const Index m = row(count);
   const double h = 0.5 * dt_;
-  const MatrixXd& Upsilon = compliance_.Upsilon();
+  const MatrixXd Upsilon = compliance_.Upsilon().topLeftCorner(m, m);
   VectorXd lam(m), ddp(m);
   for (std::size_t k = 0; k < count; ++k) {
     lam.segment<3>(row(k)) = glances[k].lam;
@@ -101,12 +116,14 @@ void ExpoTangent::look_stage(RobotData& data, const StiffSystem& system, const S
   const bool closes =
       std::any_of(glances.begin(), glances.end(), [](const Glance& each) { return each.does == Does::kClose; });
   ddp += Upsilon * lam;
-  const VectorXd a = free_acceleration(data, system) + compliance_.response() * lam;
+  const VectorXd a = free_acceleration(data, system) + compliance_.response().leftCols(m) * lam;
   hold_forces(data, strands, a, lam, da_, ddp_);
   Tangent ddp_bar;
   if (closes) {
     update_compliance_derivatives(data);
-    ddp_bar = ddp_ - system_.change_of(lam);
+    VectorXd all = VectorXd::Zero(compliance_.Upsilon().rows());
+    all.head(m) = lam;
+    ddp_bar = ddp_ - system_.change_of(all).topRows(m);
   }
   // λ = f − Q p̈ with the whole acceleration p̈.
   MatrixXd Q = MatrixXd::Zero(m, m);
@@ -125,7 +142,7 @@ void ExpoTangent::look_stage(RobotData& data, const StiffSystem& system, const S
     Q.block<3, 3>(row(k), row(k)) = glance.Q;
     const Matrix3d along = n * n.transpose(), across = Matrix3d::Identity() - along;
     const Rows3 dp = rows3(starts_[k].dp, 0);
-    const bool has_material = !system_.materials.empty() && strand.point != Strand::kNone;
+    const bool has_material = !system_.materials.empty();
     const auto material = [&](Index i) { return system_.materials[k].row(i).data(); };
     const auto holds = [&](const Matrix3d& part) {
       f.add(-part * each.K, rows3(system_.delta, row(k)));
@@ -172,12 +189,12 @@ void ExpoTangent::look_stage(RobotData& data, const StiffSystem& system, const S
     const Rows3 lam_rows = rows3(dlam_, row(k));
     f.add(1.0, lam_rows).add(-glances[k].Q, rows3(ddp_, row(k))).into(lam_rows);
   }
-  add_product(compliance_.response(), dlam_, da_);
+  add_product(compliance_.response().leftCols(m), dlam_, da_);
 }
 
 void ExpoTangent::reconsider(const StrandList& strands, const std::vector<Glance>& first,
                              const std::vector<Glance>& last) {
-  for (std::size_t k = 0; k < first.size(); ++k) {
+  for (std::size_t k = 0; row(k) < dlam_.rows(); ++k) {
     const Strand& strand = strands.all()[k];
     const Vector3d &n = strand.motion.n, &lam = first[k].lam;
     const auto dlam = dlam_.middleRows<3>(row(k));

@@ -170,7 +170,7 @@ void ExpoTangent::turn_accelerations(const RobotData& data, const StrandList& st
     if (motion.carried) {
       // Less what the carrier has there, and as that sees it: ω_a × (ω_b × arm) − 2 ω_b × ċ − ω_b × (ω × arm).
       for (RowMatrixXd* put : {&J_b, &by_q, &by_v}) put->setZero(3, to_.nv);
-      dynamics_.put_acceleration(strand.b, c + arm, Vector3d::Zero(), 0, J_b, by_q, by_v);
+      dynamics_.put_acceleration(strand.b, c + arm, Vector3d::Zero(), 0, J_b, by_q, &by_v);
       const auto [ddp_b, alpha_b] = dynamics_.acceleration(strand.b, c + arm);
       const Matrix3d of_a = skew(a.omega), of_b = skew(b.omega), of_arm = skew(arm);
       const Matrix3d by_place = skew(alpha_b) + of_b * of_b;

@@ -34,8 +34,8 @@ class PaperTangent {
         dynamics_(scheme.dynamics()),
         to_(dynamics_.to()) {
     for (const Strand& strand : strands_) {
-      Tangent& material = materials_.emplace_back();
-      if (!is_limit(strand)) material = material_tangent(asked, to_, strand.point, strand.memory.surface);
+      materials_.push_back(is_limit(strand) ? limit_tangent(asked, to_, strand.index)
+                                            : material_tangent(asked, to_, strand.point, strand.memory.surface));
     }
   }
 
@@ -87,20 +87,22 @@ class PaperTangent {
       holding.push_back({each.K, each.B, each.delta_p, each.delta_dp, each.ddp_bar, strands_[k].motion.n});
     }
     find_start();
-    const auto differentiate = [&](auto& form) {
-      const auto add_by_q = [&](const RowMatrixXd& A, Tangent& to) { dynamics_.add_by_q(A, to); };
-      form.differentiate(free_accelerations(), delta_, delta_dp_, &Upsilon_by_q, add_by_q, all_materials(), dlam_bar_,
-                         dlam_bar2_);
-    };
+    const auto add_by_q = [&](const RowMatrixXd& A, Tangent& to) { dynamics_.add_by_q(A, to); };
     const double c = ForceAverages::proportional_damping(scratch_.system);
     AveragesTangent averages;
     UnevenAveragesTangent uneven;
     if (c >= 0.0) {
       averages.begin(compliance_.Upsilon(), holding, c, dt);
-      differentiate(averages);
+      const auto products = [&](const RowMatrixXd& x, const RowMatrixXd& y, RowMatrixXd& by_q) {
+        AveragesTangent::products_by(Upsilon_by_q, x, y, by_q);
+      };
+      const AveragesTangent::ChangeOfUpsilon change{products, add_by_q};
+      averages.differentiate(free_accelerations(), VectorXd::Zero(compliance_.Upsilon().rows()), delta_, delta_dp_,
+                             &change, all_materials(), dlam_bar_, dlam_bar2_);
     } else {
       if (!uneven.begin(compliance_.Upsilon(), holding, dt)) return false;
-      differentiate(uneven);
+      uneven.differentiate(free_accelerations(), delta_, delta_dp_, &Upsilon_by_q, add_by_q, all_materials(), dlam_bar_,
+                           dlam_bar2_);
     }
     return true;
   }
@@ -142,7 +144,7 @@ class PaperTangent {
         J(row(k), static_cast<Index>(strand.b)) = 1.0;
       } else {
         const Vector3d c = world_position(data_, strand.a, strand.position);
-        dynamics_.derivatives().put_acceleration(strand.a, c, strand.motion.arm, row(k), J, by_q, by_v);
+        dynamics_.derivatives().put_acceleration(strand.a, c, strand.motion.arm, row(k), J, by_q, &by_v);
       }
     }
     Tangent ddp = product(J, da);

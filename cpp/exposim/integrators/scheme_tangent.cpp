@@ -128,6 +128,10 @@ Tangent SchemeTangent::accelerate(RobotData& data, const Instant& at, const Plac
       const Index dof = world_.limit(i).in_v;
       residual.row(dof) += law.stiffness(motion.n)(0, 0) * place.dq.row(dof);
       residual.row(dof) += law.damping(motion.n)(0, 0) * place.dv.row(dof);
+      const Tangent material = limit_tangent(out_, to_, i);
+      if (material.rows() > 0) {
+        residual.row(dof) += motion.phi * motion.n.x() * material.row(0) + motion.dp.x() * material.row(2);
+      }
       continue;
     }
     const ContactPoint shape = world_.shape(world_.point_of(i, memory));

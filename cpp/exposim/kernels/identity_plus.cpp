@@ -152,7 +152,6 @@ void IdentityPlus::resize(Index n) {
   columns_.resize(static_cast<std::size_t>(6 * stride));
   pushed_.resize(static_cast<std::size_t>(n_));
   std::iota(pushed_.begin(), pushed_.end(), Index{0});
-  x_.resize(static_cast<std::size_t>(stride));
 }
 
 void IdentityPlus::load(const Eigen::MatrixXd& whole, const std::vector<Index>& rows) {
@@ -176,8 +175,9 @@ void IdentityPlus::load(Index n, const double* whole, Index stride) {
   resize(n);
   for (Index j = 0; j < n_; ++j) {
     double* const to = A_.data() + j * padded(n_);
-    std::copy_n(whole + j * stride, n_, to);
-    std::fill(to + n_, to + padded(n_), 0.0);
+    const double* const column = whole + j * stride;
+    for (Index i = 0; i < n_; ++i) to[i] = column[i];
+    for (Index i = n_; i < padded(n_); ++i) to[i] = 0.0;
   }
   all_ = kept_ = {A_.data(), 1.0};
 }
@@ -235,9 +235,8 @@ void IdentityPlus::attach_some(const std::vector<DiagonalBlock>& B, bool lasting
   }
 }
 
-void IdentityPlus::apply(const double* w, double* x) {
-  apply_columns(n_, static_cast<Index>(pushed_.size()), pushed_.data(), all_.from, w, x_.data());
-  std::copy(x_.data(), x_.data() + n_, x);
+void IdentityPlus::apply(const double* w, double* x) const {
+  apply_columns(n_, static_cast<Index>(pushed_.size()), pushed_.data(), all_.from, w, x);
 }
 
 }  // namespace exposim

@@ -3,6 +3,8 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "exposim/kernels/fours.hpp"
+
 namespace exposim {
 
 /// A block on the diagonal of a matrix that is zero elsewhere.
@@ -38,9 +40,9 @@ class IdentityPlus {
   /// Of I + A B.
   double determinant() const { return all_.determinant; }
 
-  /// x = X w
-  void apply(const double* w, double* x);
-  double X(Eigen::Index i, Eigen::Index j) const { return all_.from[j * static_cast<Eigen::Index>(x_.size()) + i]; }
+  /// x = X w. @param x has room for a multiple of four.
+  void apply(const double* w, double* x) const;
+  double X(Eigen::Index i, Eigen::Index j) const { return all_.from[j * padded(n_) + i]; }
 
  private:
   void resize(Eigen::Index n);
@@ -61,7 +63,6 @@ class IdentityPlus {
   std::vector<double> columns_;             // of X Bᵢ (I + Xᵢᵢ Bᵢ)⁻¹ that belong to a block
   std::vector<Eigen::Index> pushed_;        // columns that w may have
   std::vector<const DiagonalBlock*> left_;  // blocks that are yet to be attached
-  std::vector<double> x_;
 };
 
 }  // namespace exposim

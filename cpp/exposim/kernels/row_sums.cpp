@@ -78,6 +78,47 @@ void multiply_rows(Index rows, Index inner, Index length, Index stride, const do
 }
 
 EXPOSIM_FOR_EACH_MACHINE
+void add_rows_twice(Index rows, Index length, Index stride_x, const double* x, Index stride, double* y, double factor,
+                    double* z) {
+  const Index whole = length / kFour;
+  for (Index r = 0; r < rows; ++r, x += stride_x, y += stride, z += stride) {
+    for (Index i = 0; i < whole; ++i) {
+      const Four each = four(x, i);
+      four(y, i) += each;
+      four(z, i) += factor * each;
+    }
+    for (Index i = whole * kFour; i < length; ++i) {
+      y[i] += x[i];
+      z[i] += factor * x[i];
+    }
+  }
+}
+
+EXPOSIM_FOR_EACH_MACHINE
+void add_product6(Index rows, Index stride_x, const double* x, Index stride_D, const double* D, Index stride_y,
+                  double* y) {
+  using Two = double __attribute__((vector_size(2 * sizeof(double)), aligned(sizeof(double)), may_alias));
+  Four head[6];  // NOLINT
+  Two tail[6];   // NOLINT
+  for (Index k = 0; k < 6; ++k) {
+    head[k] = four(D + k * stride_D, 0);
+    tail[k] = *reinterpret_cast<const Two*>(D + k * stride_D + kFour);
+  }
+  for (Index r = 0; r < rows; ++r, x += stride_x, y += stride_y) {
+    Four& first = four(y, 0);
+    Two& last = *reinterpret_cast<Two*>(y + kFour);
+    Four sum = first;
+    Two rest = last;
+    for (Index k = 0; k < 6; ++k) {
+      sum += x[k] * head[k];
+      rest += x[k] * tail[k];
+    }
+    first = sum;
+    last = rest;
+  }
+}
+
+EXPOSIM_FOR_EACH_MACHINE
 void sum_products(Index rows, Index length, const double* x, const double* y, double* out) {
   for (Index i = 0; i < fours(length); ++i) {
     Four sum = {0.0, 0.0, 0.0, 0.0};

@@ -17,6 +17,14 @@ void sum_rows(Eigen::Index length, Eigen::Index count, const double* factors, co
 void multiply_rows(Eigen::Index rows, Eigen::Index inner, Eigen::Index length, Eigen::Index stride, const double* A,
                    Eigen::Index stride_A, const double* x, const double* plus, double* y);
 
+// Of rows of any length, which begin every so many numbers:
+/// y += x and z += factor x; z like y.
+void add_rows_twice(Eigen::Index rows, Eigen::Index length, Eigen::Index stride_x, const double* x, Eigen::Index stride,
+                    double* y, double factor, double* z);
+/// y += x D of rows of six, D (6, 6).
+void add_product6(Eigen::Index rows, Eigen::Index stride_x, const double* x, Eigen::Index stride_D, const double* D,
+                  Eigen::Index stride_y, double* y);
+
 /// out = Σ x_k y_k of rows, entry by entry.
 void sum_products(Eigen::Index rows, Eigen::Index length, const double* x, const double* y, double* out);
 

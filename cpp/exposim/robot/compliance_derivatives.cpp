@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "exposim/kernels/fours.hpp"
+#include "exposim/kernels/row_sums.hpp"
 #include "exposim/robot/kinematics.hpp"
 
 namespace exposim {
@@ -103,6 +104,68 @@ void turn_point(Index length, const Vec3& k, const Vec3& c, const Vec3& arm, con
   }
 }
 
+/// Of columns x, n of them, with y in several groups of as many.
+struct Pairs {
+  Index n, groups;
+
+  Index length() const { return (1 + groups) * n; }
+};
+
+/// Takes forces at c + arm, which push a body, from the momenta; and what they do as the point moves that they push,
+/// k · (u × f + ω × (arm × f)), from each of a pair to the other.
+EXPOSIM_FOR_EACH_MACHINE
+void take_forces(const Pairs& pairs, const Vec3& c, const Vec3& arm, const double* f, const double* V, double* F,
+                 double* moved) {
+  const Index length = pairs.length(), all = fours(length), each = fours(pairs.n);
+  const auto at = [&](const double* rows, Index row, Index i)
+                      EXPOSIM_INLINE_CALL { return four(rows + row * length, i); };
+  for (Index i = 0; i < all; ++i) {
+    const Four fx = at(f, 0, i), fy = at(f, 1, i), fz = at(f, 2, i);
+    const Vec3 p = c + arm;
+    four(F, i) -= p.y * fz - p.z * fy;
+    four(F + length, i) -= p.z * fx - p.x * fz;
+    four(F + 2 * length, i) -= p.x * fy - p.y * fx;
+    four(F + 3 * length, i) -= fx;
+    four(F + 4 * length, i) -= fy;
+    four(F + 5 * length, i) -= fz;
+  }
+  const auto add = [&](Index force, Index velocity, Index to) EXPOSIM_INLINE_CALL {
+    const Four fx = at(f, 0, force), fy = at(f, 1, force), fz = at(f, 2, force);
+    const Four tx = arm.y * fz - arm.z * fy, ty = arm.z * fx - arm.x * fz, tz = arm.x * fy - arm.y * fx;
+    const Four wx = at(V, 0, velocity), wy = at(V, 1, velocity), wz = at(V, 2, velocity);
+    const Four ux = at(V, 3, velocity) + wy * c.z - wz * c.y, uy = at(V, 4, velocity) + wz * c.x - wx * c.z,
+               uz = at(V, 5, velocity) + wx * c.y - wy * c.x;
+    const Index row = pairs.groups * pairs.n;
+    four(moved, to) += uy * fz - uz * fy + wy * tz - wz * ty;
+    four(moved + row, to) += uz * fx - ux * fz + wz * tx - wx * tz;
+    four(moved + 2 * row, to) += ux * fy - uy * fx + wx * ty - wy * tx;
+  };
+  for (Index group = 0; group < pairs.groups; ++group) {
+    for (Index i = 0; i < each; ++i) {
+      const Index y = (group + 1) * each + i, to = group * each + i;
+      add(i, y, to);
+      add(y, i, to);
+    }
+  }
+}
+
+/// out = (S × V_x)·F_y + F_x·(S × V_y) + k·moved
+EXPOSIM_FOR_EACH_MACHINE
+void multiply_pairs(const Pairs& pairs, const Vec3& k, const double* turned, const double* F, const double* moved,
+                    double* out) {
+  const Index length = pairs.length(), each = fours(pairs.n), row = pairs.groups * pairs.n;
+  for (Index group = 0; group < pairs.groups; ++group) {
+    for (Index i = 0; i < each; ++i) {
+      const Index y = (group + 1) * each + i, to = group * each + i;
+      Four sum = k.x * four(moved, to) + k.y * four(moved + row, to) + k.z * four(moved + 2 * row, to);
+      for (Index r = 0; r < 6 * length; r += length) {
+        sum += four(turned + r, i) * four(F + r, y) + four(F + r, i) * four(turned + r, y);
+      }
+      four(out, to) = sum;
+    }
+  }
+}
+
 }  // namespace
 
 void ComplianceDerivatives::clear() {
@@ -120,9 +183,9 @@ void ComplianceDerivatives::add_dof(Index dof, Index rows) {
   size_ += rows;
 }
 
-void ComplianceDerivatives::move_bodies(const RobotData& data, const Movers& movers) {
+void ComplianceDerivatives::move_bodies(const RobotData& data, const Movers& movers, const RowMatrixXd& rates) {
   const std::vector<TreeJoint>& joints = data.robot().tree().joints;
-  const Index length = stride();
+  const Index length = rates.cols();
   velocities_.resize(6 * static_cast<Index>(joints.size()), length);
   momenta_.resize(velocities_.rows(), length);
   origins_.resize(joints.size());
@@ -134,13 +197,19 @@ void ComplianceDerivatives::move_bodies(const RobotData& data, const Movers& mov
     std::copy_n(velocity(joint.parent), 6 * length, velocity(b));
     for (Index k = joint.in_v; k < joint.in_v + joint.nv; ++k) {
       const Unit S = unit(movers[static_cast<std::size_t>(k)], origins_[b]);
-      add_motion(length, S, response_.row(k).data(), velocity(b));
+      add_motion(length, S, rates.row(k).data(), velocity(b));
     }
     const BodyTerms& terms = data.tree().terms[b];
     weigh(length, joint.mass, terms.mc, terms.I, p - Vec3(origins_[b]), velocity(b), momentum(b));
   }
+}
+
+void ComplianceDerivatives::sum_up(const std::vector<TreeJoint>& joints, RowMatrixXd& of_bodies) {
+  const Index each = of_bodies.size() / static_cast<Index>(joints.size());
+  double* const all = of_bodies.data();
   for (std::size_t b = joints.size() - 1; b > 0; --b) {
-    if (joints[b].parent != 0) add_all(6 * length, momentum(b), momentum(joints[b].parent));
+    const std::size_t parent = joints[b].parent;
+    if (parent != 0) add_all(each, all + static_cast<Index>(b) * each, all + static_cast<Index>(parent) * each);
   }
 }
 
@@ -168,13 +237,14 @@ void ComplianceDerivatives::compute(const RobotData& data, const Movers& movers,
       J_.row(k).segment<3>(row.first) = movers[static_cast<std::size_t>(k)].at(p).transpose();
   }
   response_ = J_;
-  data.factor().solve_rows(response_.cols(), response_.data());
+  if (size_ > 0) data.factor().solve_rows(response_.cols(), response_.data());
   responses_ = response_.leftCols(size_);
   Upsilon_.noalias() = J_.leftCols(size_).transpose().lazyProduct(responses_);
   if (!by_q) return;
 
   const Index length = stride();
-  move_bodies(data, movers);
+  move_bodies(data, movers, response_);
+  sum_up(robot.tree().joints, momenta_);
   turned_.resize(9, length);
   by_q_.resize(size_, length);
   by_q->resize(static_cast<std::size_t>(nv));
@@ -196,6 +266,38 @@ void ComplianceDerivatives::compute(const RobotData& data, const Movers& movers,
     }
     // Symmetric, so that its rows are columns.
     (*by_q)[static_cast<std::size_t>(k)] = Symmetric(by_q_.data(), size_, size_, Eigen::OuterStride<>(length));
+  }
+}
+
+void ComplianceDerivatives::differentiate_products(const RobotData& data, const Movers& movers, const RowMatrixXd& x,
+                                                   const RowMatrixXd& y, RowMatrixXd& by_q) {
+  const Robot& robot = data.robot();
+  const std::vector<TreeJoint>& joints = robot.tree().joints;
+  const Pairs pairs{x.cols(), y.cols() / x.cols()};
+  const Index length = pairs.length(), size = x.rows();
+  forces_.resize(size, length);
+  forces_.leftCols(pairs.n) = x;
+  forces_.rightCols(y.cols()) = y;
+  rates_.resize(robot.nv(), length);
+  multiply_rows(robot.nv(), size, length, length, response_.data(), response_.cols(), forces_.data(), nullptr,
+                rates_.data());
+  move_bodies(data, movers, rates_);
+  moved_.setZero(3 * static_cast<Index>(joints.size()), y.cols());
+  for (const Row& row : rows_) {
+    if (row.dof >= 0 || row.first >= size) continue;
+    const Vector3d c = world_position(data, row.joint, row.position) - origins_[row.joint];
+    take_forces(pairs, Vec3(c), Vec3(row.arm), forces_.row(row.first).data(), velocity(row.joint), momentum(row.joint),
+                moved_.row(3 * static_cast<Index>(row.joint)).data());
+  }
+  sum_up(joints, momenta_);
+  sum_up(joints, moved_);
+  turned_.resize(6, length);
+  by_q.resize(robot.nv(), y.cols());
+  for (Index k = 0; k < robot.nv(); ++k) {
+    const Mover& mover = movers[static_cast<std::size_t>(k)];
+    turn_back(length, unit(mover, origins_[mover.joint]), velocity(mover.parent), turned_.data());
+    multiply_pairs(pairs, Vec3(mover.angular), turned_.data(), momentum(mover.joint),
+                   moved_.row(3 * static_cast<Index>(mover.joint)).data(), by_q.row(k).data());
   }
 }
 

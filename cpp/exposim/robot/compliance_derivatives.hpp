@@ -25,6 +25,15 @@ class ComplianceDerivatives {
   /// @param by_q null: Υ and M⁻¹Jᵀ alone.
   void compute(const RobotData& data, const Movers& movers, std::vector<Eigen::MatrixXd>* by_q);
 
+  /// xᵢᵀ ∂Υ/∂q_k yᵢ of columns, without ∂Υ/∂q: with f the forces of a column, P = F − Jᵀf of all that k carries,
+  ///
+  ///   (S_k × V_p,x)·P_y + P_x·(S_k × V_p,y) + ω_k·Σ (u_y × f_x + u_x × f_y)   (at points)
+  ///
+  /// Of the last compute(). @param x of the leading rows, its columns filled up to fours.
+  /// @param y as many columns, or several times as many. @param by_q a row to each k, a column to each of y.
+  void differentiate_products(const RobotData& data, const Movers& movers, const RowMatrixXd& x, const RowMatrixXd& y,
+                              RowMatrixXd& by_q);
+
   const Eigen::MatrixXd& Upsilon() const { return Upsilon_; }
   /// M⁻¹Jᵀ, (nv, rows)
   const Eigen::MatrixXd& response() const { return responses_; }
@@ -38,18 +47,21 @@ class ComplianceDerivatives {
   };
   std::vector<Row> rows_;
   Eigen::Index size_ = 0;
-  void move_bodies(const RobotData& data, const Movers& movers);
+  /// Velocities and momenta of bodies at rates, the columns of a matrix, each by itself.
+  void move_bodies(const RobotData& data, const Movers& movers, const RowMatrixXd& rates);
+  /// Adds to what each body has what all that it carries has.
+  static void sum_up(const std::vector<TreeJoint>& joints, RowMatrixXd& of_bodies);
   /// Adds the changes of a point's Jacobian with a degree of freedom that moves it.
   void add_row(const Row& row, const Eigen::Vector3d& c, const Mover& mover, double* out);
   Eigen::Index stride() const { return response_.cols(); }
-  double* velocity(std::size_t body) { return velocities_.data() + 6 * static_cast<Eigen::Index>(body) * stride(); }
-  double* momentum(std::size_t body) { return momenta_.data() + 6 * static_cast<Eigen::Index>(body) * stride(); }
+  double* velocity(std::size_t body) { return velocities_.row(6 * static_cast<Eigen::Index>(body)).data(); }
+  double* momentum(std::size_t body) { return momenta_.row(6 * static_cast<Eigen::Index>(body)).data(); }
 
   RowMatrixXd J_, response_;  // of padded rows, J transposed
   Eigen::MatrixXd Upsilon_, responses_;
-  // At the rates M⁻¹Jᵀ, angular and linear about the origin of each tree: six rows to a body, a column to each of
-  // these.
+  // At some rates, angular and linear about the origin of each tree: six rows to a body, a column to each of these.
   RowMatrixXd velocities_, momenta_, turned_, by_q_;
+  RowMatrixXd forces_, rates_, moved_;
   std::vector<Eigen::Vector3d> origins_;
   std::vector<Eigen::Vector3d> centres_;                      // of points, from there
   Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic> moves_;  // whether a degree of freedom moves them

@@ -202,10 +202,11 @@ DynamicsDerivatives::Acceleration DynamicsDerivatives::acceleration(std::size_t 
 
 EXPOSIM_FOR_EACH_MACHINE
 void DynamicsDerivatives::put_acceleration(std::size_t joint, const Vector3d& c, const Vector3d& arm, Index first,
-                                           RowMatrixXd& J, RowMatrixXd& by_q, RowMatrixXd& by_v) const {
+                                           RowMatrixXd& J, RowMatrixXd& by_q, RowMatrixXd* by_v) const {
   const Body& body = bodies_[joint];
   const Vec3 r = Vec3(c) - body.o, a(arm);
-  const Vec3 u = at(body.V, r), ddc = at(body.A, r) + cross(body.V.w, u), alpha = body.A.w, omega = body.V.w;
+  const Spatial V = moves_ ? body.V : Spatial();
+  const Vec3 u = at(V, r), ddc = at(body.A, r) + cross(V.w, u), alpha = body.A.w, omega = V.w;
   const bool has_arm = !arm.isZero(0.0);
   const auto write = [&](const Vec3& x, Index column, RowMatrixXd& out) EXPOSIM_INLINE_CALL {
     out(first, column) = x.x;
@@ -215,16 +216,19 @@ void DynamicsDerivatives::put_acceleration(std::size_t joint, const Vector3d& c,
   for (std::size_t i = joint; i != 0; i = tree_->joints[i].parent) {
     for (Index k = tree_->joints[i].in_v; k < tree_->joints[i].in_v + tree_->joints[i].nv; ++k) {
       const auto& [S, psi, chi, sigma] = dofs_[static_cast<std::size_t>(k)];
-      Vec3 moved = at(S, r), q = cross(S.w, ddc) + at(chi, r) + cross(2.0 * psi.w, u),
-           v = at(sigma, r) + cross(2.0 * S.w, u);
+      Vec3 moved = at(S, r), q = cross(S.w, ddc) + at(chi, r);
+      if (moves_) q += cross(2.0 * psi.w, u);
       if (has_arm) {
         moved += cross(S.w, a);
-        q += cross(cross(S.w, alpha) + chi.w + cross(psi.w, omega), a);
-        v += cross(sigma.w + cross(S.w, omega), a);
+        q += cross(cross(S.w, alpha) + chi.w, a);
+        if (moves_) q += cross(cross(psi.w, omega), a);
       }
       write(moved, k, J);
       write(q, k, by_q);
-      write(v, k, by_v);
+      if (!by_v) continue;
+      Vec3 v = at(sigma, r) + cross(2.0 * S.w, u);
+      if (has_arm) v += cross(sigma.w + cross(S.w, omega), a);
+      write(v, k, *by_v);
     }
   }
 }

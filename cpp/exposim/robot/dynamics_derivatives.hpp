@@ -36,9 +36,9 @@ class DynamicsDerivatives {
   void compute(RowMatrixXd& by_q, RowMatrixXd* by_v);
 
   /// Of the acceleration c̈ + ω̇ × arm of c, a point in the world that moves with a body: puts derivatives by v̇, q and v
-  /// into three rows of matrices that have a column to each degree of freedom.
+  /// into three rows of matrices that have a column to each degree of freedom. @param by_v null: not asked for.
   void put_acceleration(std::size_t joint, const Eigen::Vector3d& c, const Eigen::Vector3d& arm, Eigen::Index first,
-                        RowMatrixXd& J, RowMatrixXd& by_q, RowMatrixXd& by_v) const;
+                        RowMatrixXd& J, RowMatrixXd& by_q, RowMatrixXd* by_v) const;
 
   /// Of the motion begun with, as the world sees it: what a body has at c, and its rotation.
   struct Acceleration {

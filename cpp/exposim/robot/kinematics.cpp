@@ -4,6 +4,7 @@
 #include <cmath>
 #include <pinocchio/algorithm/joint-configuration.hpp>
 
+#include "exposim/robot/displacement.hpp"
 #include "exposim/robot/pinocchio_model.hpp"
 #include "exposim/robot/sweeps.hpp"
 
@@ -58,7 +59,21 @@ double fastest_turn(const RobotData& data) {
 
 void integrate(const Robot& robot, const VectorXd& q, const VectorXd& dq, VectorXd& q_next) {
   q_next.resize(q.size());
-  pinocchio::integrate(robot.pinocchio().model, q, dq, q_next);
+  if (robot.tree().has_others) {
+    pinocchio::integrate(robot.pinocchio().model, q, dq, q_next);
+    return;
+  }
+  for (const TreeJoint& joint : robot.tree().joints) {
+    const double *const from = q.data() + joint.in_q, *const by = dq.data() + joint.in_v;
+    double* const to = q_next.data() + joint.in_q;
+    if (joint.kind == JointKind::kFree) {
+      displace_free(from, by, to);
+    } else if (joint.kind == JointKind::kEndlessHinge) {
+      displace_endless(from, by, to);
+    } else if (joint.nv == 1) {
+      to[0] = from[0] + by[0];
+    }
+  }
 }
 
 void difference(const Robot& robot, const VectorXd& q, const VectorXd& q_next, VectorXd& dq) {
@@ -75,6 +90,14 @@ void integrate_derivatives(const Robot& robot, const VectorXd& q, const VectorXd
   integrate_derivative(robot, q, dq, by_dq);
   by_q.setZero(robot.nv(), robot.nv());
   pinocchio::dIntegrate(robot.pinocchio().model, q, dq, by_q, pinocchio::ARG0);
+}
+
+MoveDerivatives free_move_derivatives(const Eigen::Matrix<double, 6, 1>& dq) {
+  const pinocchio::Motion move(dq);
+  MoveDerivatives found;
+  found.by_q = pinocchio::exp6(move).toActionMatrixInverse();
+  pinocchio::Jexp6(move, found.by_dq);
+  return found;
 }
 
 bool is_normalised(const Robot& robot, const VectorXd& q, double tolerance) {

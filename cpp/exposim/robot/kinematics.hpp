@@ -40,6 +40,11 @@ void integrate_derivative(const Robot& robot, const Eigen::VectorXd& q, const Ei
 /// Both of its derivatives: by q and by dq.
 void integrate_derivatives(const Robot& robot, const Eigen::VectorXd& q, const Eigen::VectorXd& dq,
                            Eigen::MatrixXd& by_q, Eigen::MatrixXd& by_dq);
+/// Those of a free body, moved by dq, six numbers each.
+struct MoveDerivatives {
+  Eigen::Matrix<double, 6, 6> by_q, by_dq;
+};
+MoveDerivatives free_move_derivatives(const Eigen::Matrix<double, 6, 1>& dq);
 /// Whether the unit parts of q (quaternions, cosine and sine) have length one within a tolerance.
 bool is_normalised(const Robot& robot, const Eigen::VectorXd& q, double tolerance);
 /// Brings the unit parts of q to length one.

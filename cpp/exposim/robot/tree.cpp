@@ -73,6 +73,7 @@ Tree::Tree(const PinocchioModel& pinocchio) : armature(pinocchio.model.armature)
     joint.in_v = model.idx_vs[i];
     joint.nv = model.nvs[i];
     boost::apply_visitor(Recognise(joint), model.joints[i].toVariant());
+    has_others |= joint.kind == JointKind::kOther;
     if (joint.kind == JointKind::kHinge) hinges.push_back(i);
     if (joint.kind == JointKind::kFree && joint.parent == 0) {
       free_bodies.push_back(i);

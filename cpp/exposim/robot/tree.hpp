@@ -39,6 +39,7 @@ struct Tree {
   std::vector<TreeJoint> joints;
   std::vector<std::size_t> free_bodies;  ///< those of free-flyer joints on the world
   std::vector<std::size_t> hinges;       ///< those of an angle
+  bool has_others = false;               ///< whether some joint is of no kind that there is a short way for
   Eigen::VectorXd armature;              ///< added to the diagonal of M
   std::size_t packed = 0;                ///< entries of M that are not zero for certain, above the diagonal and on it
   Vec3 gravity;

@@ -23,6 +23,12 @@ class TurningCompliance {
   /// @param by_q see ComplianceDerivatives; behind them, three to each that turns.
   void compute(const RobotData& data, const Movers& movers, std::vector<Eigen::MatrixXd>* by_q);
 
+  /// As of ComplianceDerivatives, where nothing turns.
+  void differentiate_products(const RobotData& data, const Movers& movers, const RowMatrixXd& x, const RowMatrixXd& y,
+                              RowMatrixXd& by_q) {
+    plain_.differentiate_products(data, movers, x, y, by_q);
+  }
+
   const Eigen::MatrixXd& Upsilon() const { return pairs_ > 0 ? Upsilon_ : plain_.Upsilon(); }
   const Eigen::MatrixXd& response() const { return pairs_ > 0 ? response_ : plain_.response(); }
 

@@ -79,7 +79,9 @@ void RowRunner::linearize(const std::shared_ptr<const World>& world, const Rollo
   prepare(task, row);
   const Index size = world->packed_size(), n = world->tangent_size(), nv = world->robot().nv();
   Eigen::Map<VectorXd> next(rows.next + row * size, size);
-  Eigen::Map<RowMatrixXd> x(rows.x + row * n * n, n, n), force(rows.force + row * n * nv, n, nv);
+  Eigen::Map<RowMatrixXd> x(rows.x + row * n * n, n, n);
+  const Index nf = rows.request.forces ? nv : 0;
+  Eigen::Map<RowMatrixXd> force(nf > 0 ? rows.force + row * n * nf : nullptr, n, nf);
   const auto np = static_cast<Index>(rows.request.parameters.size());
   Eigen::Map<RowMatrixXd> parameters(np > 0 ? rows.parameters + row * n * np : nullptr, n, np);
   BadInput bad = read_input(task, row, 0);

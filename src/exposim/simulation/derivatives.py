@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from exposim.simulation.events import Event
     from exposim.simulation.state import State
 
-GrazingKind = Literal["touch", "tangential", "simultaneous", "at once", "no direction", "held back", "choice"]
+GrazingKind = Literal["touch", "tangential", "simultaneous", "at once", "no direction", "held back", "choice", "effort"]
 GRAZING: tuple[GrazingKind, ...] = get_args(GrazingKind)  # in the order of the core
 Method = Literal["analytic", "differences"]
 
@@ -30,7 +30,8 @@ class Grazing:
             step found. ``"at once"``: an event at the very start, the time of which is held. ``"no direction"``: one
             slips at rest; its direction is held. ``"held back"``: friction that has no solution. ``"choice"``: the
             scheme is about to choose otherwise, as for the number of micro-steps; the derivative is that of the side
-            on which it does not.
+            on which it does not. ``"effort"``: a torque is just what its motor has, as where a controller clips it; the
+            derivative is that of less.
         t: Since the start of the step [s].
         contact: Of ``sim.contacts``; −1 where it is none's.
     """

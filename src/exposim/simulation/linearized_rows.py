@@ -21,7 +21,7 @@ class LinearizedRows:
 
     Args:
         arrays: As the core writes them.
-        by: What B is by: ``"tau"`` or ``"target"``.
+        by: What B is by: ``"tau"``, ``"target"`` or ``"nothing"``.
         names: Of the parameters.
         dofs: The actuated degrees of freedom.
         gains: Of drives, (nv,).
@@ -41,13 +41,14 @@ class LinearizedRows:
         arrays: dict[str, NDArray[Any]] = {
             "next": np.empty((rows, layout.size)),
             "x": np.empty((rows, ndx, ndx)),
-            "force": np.empty((rows, ndx, robot.nv)),
             "parameters": np.empty((rows, ndx, len(names))),
             "bad": np.zeros(rows, dtype=np.int32),
             "grazing": np.zeros(rows, dtype=np.int32),
             "diverged": np.zeros(rows, dtype=bool),
             "differences": np.zeros(rows, dtype=bool),
         }
+        if by != "nothing":
+            arrays["force"] = np.empty((rows, ndx, robot.nv))
         return cls(arrays, by, names, robot.actuated_dofs, gains)
 
     @property
@@ -93,4 +94,7 @@ class LinearizedRows:
     def __iter__(self) -> Iterator[Array]:
         """A and B."""
         yield self.x
-        yield self.target if self.by == "target" else self.tau
+        if self.by == "nothing":
+            yield self.x[:, :, :0]
+        else:
+            yield self.target if self.by == "target" else self.tau

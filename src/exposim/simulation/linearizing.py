@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from exposim import _checks, _core
+from exposim._checks import Array
 from exposim.errors import InvalidArgument, SimulationDiverged
 from exposim.simulation.derivatives import Derivatives, by_drive, grazing_of
 from exposim.simulation.events import events_of
@@ -94,6 +95,35 @@ class Linearizing:
         asked = self._asked(parameters)
         h = self._dt if dt is None else _checks.number("dt", dt, "[s]", least=_core.MIN_STEP)
         forces = [] if wrenches is None else self._inputs.wrenches(wrenches)
+        x, found = self._found(state, tau, h, target, target_velocity, forces, asked, exact, method)
+        return self._derivatives(found, asked, tuple(wrenches or ()), State._of(x, self._layout))
+
+    def _slopes(
+        self,
+        state: State,
+        *,
+        tau: ArrayLike | None = None,
+        target: ArrayLike | None = None,
+        exact: bool = True,
+        method: HowTo = "auto",
+    ) -> tuple[Array, Array, Array]:
+        """Where a step leads to, flat, A, and B by what is given: no more of :meth:`linearize` than solvers need."""
+        x, found = self._found(state, tau, self._dt, target, None, [], (), exact, method)
+        dofs, force = self._robot.actuated_dofs, np.asarray(found.force)
+        return x, np.asarray(found.x), force[:, dofs] if target is None else by_drive(force, self._laws.kp, dofs)
+
+    def _found(
+        self,
+        state: State,
+        tau: ArrayLike | None,
+        h: float,
+        target: ArrayLike | None,
+        target_velocity: ArrayLike | None,
+        forces: list[Any],
+        asked: tuple[Parameter, ...],
+        exact: bool,
+        method: HowTo,
+    ) -> tuple[Array, Found]:
         if not (isinstance(state, State) and state.layout == self._layout):
             refuse_state(state, self._layout, self._robot)
         outcome, x, found = _core.linearize(
@@ -114,7 +144,7 @@ class Linearizing:
             raise SimulationDiverged(
                 state.t + h, 1, (), state, "the step that was to be differentiated diverges: give a smaller dt"
             )
-        return self._derivatives(found, asked, tuple(wrenches or ()), State._of(x, self._layout))
+        return x, found
 
     def _asked(self, names: Iterable[str]) -> tuple[Parameter, ...]:
         if isinstance(names, tuple) and not names:

@@ -330,7 +330,7 @@ class Rollout:
         wrenches: Mapping[str, ArrayLike] | None = None,
         *,
         dt: float | None = None,
-        by: Literal["tau", "target"] | None = None,
+        by: Literal["tau", "target", "nothing"] | None = None,
         parameters: Iterable[str] = (),
         exact: bool = True,
         method: Literal["auto", "differences"] = "auto",
@@ -348,7 +348,7 @@ class Rollout:
             wrenches: External forces and torques by frame name, (6,) or (N, 6).
             dt: Of the steps [s]; by default the pool's.
             by: What B is by: ``"tau"``, or ``"target"`` of drives; by default targets where they are given and torques
-                are not.
+                are not. ``"nothing"``: neither, which takes less time; B has no columns.
             parameters: As of :meth:`exposim.Simulator.derivatives`: ``.parameters`` is (N, ndx, np). Of a pool whose
                 rows are of one world.
             exact: As of :meth:`exposim.Simulator.derivatives`.
@@ -361,7 +361,7 @@ class Rollout:
         h = self.dt if dt is None else _checks.number("dt", dt, "[s]", least=_core.MIN_STEP)
         if by is None:
             by = "target" if targets is not None and taus is None else "tau"
-        _checks.choice("by", by, ("tau", "target"))
+        _checks.choice("by", by, ("tau", "target", "nothing"))
         differences = _checks.choice("method", method, ("auto", "differences")) == "differences"
         if by == "target":
             self._inputs.refuse_without_drives("by='target'")

@@ -38,6 +38,7 @@ class Variations:
         self._scheme = simulator.integrator._build()
         self._weighed = self._robot._model.copy()
         self._data = self._weighed.createData()
+        self._last: tuple[dict[int, float], tuple[_core.Robot, _core.JointLaws]] | None = None
         self._named: dict[str, list[tuple[int, float]]] = {}
         self._by_inertia = LawsByInertia.of(self._weighed, self._robot.actuated_joints, self._robot._joint_settings)
 
@@ -50,16 +51,20 @@ class Variations:
         if self._simulator.carried:
             return self._made_anew(of_material, masses)
         points, ground = with_materials(self._robot, self._ground, of_material)
-        body = joints = None
-        if masses:
-            body = self._robot._core.with_masses(list(masses.items()))
-            joints = _core.JointLaws(**vars(self._joint_arrays(masses)))
+        body, joints = self._weighing(masses) if masses else (None, None)
         return self._simulator._world.varied(
             body,
             [self._law_of_point(*both) for both in zip(points, self._robot.contact_points, strict=True)],
             [self._law(*(each.material for each in both)) for both in zip(ground, self._ground, strict=True)],
             joints,
         )
+
+    def _weighing(self, masses: dict[int, float]) -> tuple[_core.Robot, _core.JointLaws]:
+        """A robot of these masses and the laws of its joints; the last ones again where only materials differ."""
+        if self._last is None or self._last[0] != masses:
+            body = self._robot._core.with_masses(list(masses.items()))
+            self._last = masses, (body, _core.JointLaws(**vars(self._joint_arrays(masses))))
+        return self._last[1]
 
     def _law(self, material: Material | None, before: Material | None) -> _core.Law | None:
         return None if material is None or material == before else material._law(self._scheme)

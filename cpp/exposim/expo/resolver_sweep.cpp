@@ -1,0 +1,279 @@
+#include "exposim/expo/resolver_sweep.hpp"
+
+#include <algorithm>
+
+#include "exposim/expo/micro_step.hpp"
+#include "exposim/kernels/fours.hpp"
+
+namespace exposim {
+
+using Eigen::Index;
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+using Entry = ResolverRecord::Entry;
+
+void SensitivityRows::resize(std::size_t strands, std::size_t drives, Index length) {
+  strands_ = strands;
+  length_ = length;
+  const auto rows = static_cast<std::size_t>(kTimes) + strands * static_cast<std::size_t>(kOfStrand) +
+                    drives * static_cast<std::size_t>(kOfDrive);
+  numbers_.assign(rows * static_cast<std::size_t>(length), 0.0);
+}
+
+void ResolverSweep::begin(const ResolverRecord& record) {
+  record_ = &record;
+  strands_.clear();
+  places_.clear();
+  slot_.assign(record.strands.size(), record.strands.size());
+  for (std::size_t k = 0; k < record.strands.size(); ++k) {
+    if (!record.acts[k]) continue;
+    slot_[k] = strands_.size();
+    strands_.push_back(k);
+    for (std::size_t i = 0; i < 3; ++i) places_.push_back(3 * k + i);
+  }
+  for (std::size_t d = 0; d < record.drives.size(); ++d) places_.push_back(3 * record.strands.size() + d);
+}
+
+void ResolverSweep::number_outputs(const std::vector<StrandTrack>& tracks, bool all) {
+  const std::size_t count = strands_.size();
+  ends_.resize(count);
+  of_strands_.assign(count, Outputs());
+  of_drives_.assign(record_->drives.size(), Outputs());
+  outputs_ = 0;
+  const auto number = [&](Index rows, Outputs& of) {
+    of.lam2 = outputs_;
+    outputs_ += rows;
+    if (!all) return;
+    of.lam = outputs_;
+    outputs_ += rows;
+  };
+  for (std::size_t k = 0; k < count; ++k) {
+    Outputs& of = of_strands_[k];
+    number(3, of);
+    if (!all || !record_->changed[strands_[k]]) continue;
+    StrandTangent& d = basis_.start(has_material(k), record_->mu_changes[strands_[k]]);
+    law(k).end(tracks[record_->strands[strands_[k]]].phase, d, d.stretch);
+    std::copy_n(d.stretch.first, ends_[k].size(), ends_[k].begin());
+    for (Index i = 0; i < 3; ++i) {
+      const double* const row = d.stretch[i];
+      const bool counts = std::any_of(row, row + StrandChange::kColumns, [](double x) { return x != 0.0; });
+      of.stretch[i] = counts ? outputs_++ : -1;
+    }
+  }
+  for (Outputs& of : of_drives_) number(1, of);
+}
+
+void ResolverSweep::sweep(const ResolverRecord& record, const std::vector<LawTangent>& laws,
+                          const std::vector<StrandTrack>& tracks, const std::vector<char>& materials, bool all) {
+  laws_ = &laws;
+  materials_ = &materials;
+  begin(record);
+  number_outputs(tracks, all);
+  const std::size_t count = strands_.size();
+  const Index length = padded(outputs_);
+  rows_.resize(count, record.drives.size(), length);
+  each_stage_ = static_cast<Index>(places_.size()) * length;
+  std::size_t stages = record.stages;
+  for (std::size_t k = 0; k < count; ++k) stages += may_be_held_back(k);
+  const auto each = static_cast<std::size_t>(each_stage_);
+  stages_.resize(stages * each);
+  for (std::vector<double>* const forces : {&lam1_, &lam2_}) forces->resize(std::max(each, places_.size() * kFour));
+  y_.resize(static_cast<std::size_t>(record.coordinates * std::max(length, kFour)));
+  scratch_.resize(static_cast<std::size_t>(7 * length));
+
+  for (std::size_t k = 0; k < count; ++k) {
+    for (Index i = 0; i < 3; ++i) {
+      const Index r = of_strands_[k].stretch[i];
+      if (r < 0) continue;
+      const double* const by = ends_[k].data() + i * StrandChange::kColumns;
+      for (Index j = 0; j < 3; ++j) {
+        rows_.delta(k)[j][r] = by[StrandChange::kDelta + j];
+        rows_.dp(k)[j][r] = by[StrandChange::kDp + j];
+        rows_.slide(k)[j][r] = by[StrandChange::kSlide + j];
+      }
+      rows_.mu(k)[r] = by[StrandChange::kMu];
+      for (Index m = 0; m < kMaterialRows; ++m) rows_.material(k, m)[r] = by[StrandChange::kMaterial + m];
+    }
+  }
+  length_counts_ = false;
+  for (auto entry = record.entries.rbegin(); entry != record.entries.rend(); ++entry) {
+    switch (entry->kind) {
+      case ResolverRecord::Kind::kTaken:
+        take_back(*entry);
+        break;
+      case ResolverRecord::Kind::kCut:
+        undo_cut(*entry);
+        break;
+      case ResolverRecord::Kind::kChanged:
+        undo_change(*entry);
+        break;
+      case ResolverRecord::Kind::kDivided:
+        if (length_counts_ && entry->times_move) {
+          RowSum sum(length);
+          sum.add(1.0, rows_.left()).add(entry->h / entry->left, rows_.h()).into(rows_.left());
+        }
+        length_counts_ = false;
+        break;
+    }
+  }
+  std::size_t next = record.stages;
+  for (std::size_t k = 0; k < count; ++k) {
+    if (may_be_held_back(k)) undo_compliance(k, stage(next++));
+  }
+}
+
+void ResolverSweep::clear_forces(Index length) {
+  const Index count = static_cast<Index>(places_.size()) * length;
+  clear_numbers(count, lam1_.data());
+  clear_numbers(count, lam2_.data());
+}
+
+void ResolverSweep::add_integrals(const Entry& entry) {
+  // See add_to_integrals(); what is in the first integral goes on into the second.
+  const double h = entry.h, g = kGamma, one = 1.0 - g, after = entry.left - h;
+  const Index length = rows_.length();
+  const auto add = [&](const Outputs& of, Index i, double* lam1, double* lam2, double f1, double f2, double so_far) {
+    const double once = one * f1 + g * f2;
+    const Index r = of.lam + i, r2 = of.lam2 + i;
+    lam1[r2] += h * one * (2.0 * h * g + after);
+    lam2[r2] += h * g * (h * g + after);
+    if (entry.times_move) rows_.h()[r2] += so_far + 2.0 * h * g * (2.0 * one * f1 + g * f2) + after * once;
+    if (of.lam < 0) return;
+    lam1[r] += h * one;
+    lam2[r] += h * g;
+    if (entry.times_move) rows_.h()[r] += once;
+  };
+  for (std::size_t k = 0; k < strands_.size(); ++k) {
+    const StrandTrack& at = track(entry, k);
+    const Rows3 lam1 = force(false, k, length), lam2 = force(true, k, length);
+    for (Index i = 0; i < 3; ++i) {
+      add(of_strands_[k], i, lam1[i], lam2[i], at.lam1(i), at.lam2(i), at.lam_bar(i));
+    }
+  }
+  for (std::size_t d = 0; d < record_->drives.size(); ++d) {
+    const FollowedDrives::Track& at = drive(entry, d);
+    double *const f = drive_force(false, d, length), *const f2 = drive_force(true, d, length);
+    add(of_drives_[d], 0, f, f2, at.force, at.force2, at.lam_bar);
+  }
+}
+
+void ResolverSweep::take_back(const Entry& entry) {
+  clear_forces(rows_.length());
+  if (entry.times_move) RowSum(rows_.length()).add(-1.0, rows_.left()).into(rows_.h());
+  add_integrals(entry);
+  go_back(entry, rows_, {stage(entry.stage), stage(entry.stage + 1)}, nullptr);
+  length_counts_ = entry.times_move;
+}
+
+void ResolverSweep::undo_cut(const Entry& entry) {
+  const Index length = rows_.length(), places = static_cast<Index>(places_.size());
+  if (!length_counts_) {
+    for (const std::size_t i : {entry.stage, entry.stage + 1}) clear_numbers(each_stage_, stage(i));
+    return;
+  }
+  // What the time of the event changes by, as the one output.
+  const EventTime& event = record_->events[entry.which];
+  const std::size_t k = slot_[event.strand];
+  SensitivityRows& z = of_event_;
+  z.resize(strands_.size(), record_->drives.size(), kFour);
+  stages_of_event_.resize(static_cast<std::size_t>(2 * places * kFour));
+  const Stages A{stages_of_event_.data(), stages_of_event_.data() + places * kFour};
+  clear_forces(kFour);
+  for (Index i = 0; i < 3; ++i) {
+    z.delta(k)[i][0] = event.by_way(i);
+    z.dp(k)[i][0] = event.by_dp_end(i);
+    force(false, k, kFour)[i][0] = event.by_lam1(i);
+    force(true, k, kFour)[i][0] = event.by_lam2(i);
+  }
+  go_back(entry, z, A, &event);
+  const Phase& phase = track(entry, k).phase;
+  const bool linear = LawTangent::is_linear(phase);
+  Vector3d by_delta = event.by_delta, by_dp = event.by_dp;
+  MaterialVector by_material = event.by_material;
+  if (linear) {
+    by_delta -= phase.K.transpose() * event.by_lam;
+    by_dp -= phase.B.transpose() * event.by_lam;
+    if (has_material(k)) by_material += event.by_lam.transpose() * law(k).force_by_material(phase);
+  }
+  for (Index i = 0; i < 3; ++i) {
+    z.delta(k)[i][0] += by_delta(i);
+    z.dp(k)[i][0] += by_dp(i);
+    z.slide(k)[i][0] += event.by_slide(i);
+    if (!linear) z.lam(k)[i][0] += event.by_lam(i);
+  }
+  z.mu(k)[0] += event.by_mu;
+  for (Index m = 0; m < kMaterialRows; ++m) z.material(k, m)[0] += by_material(m);
+
+  // And of all outputs through it.
+  const double* const by_time = rows_.h();
+  RowSum sum(length);
+  const auto rows = static_cast<Index>(z.numbers().size()) / kFour;
+  for (Index r = SensitivityRows::kTimes; r < rows; ++r) {
+    const double by = z.numbers()[static_cast<std::size_t>(r * kFour)];
+    double* const row = rows_.numbers().data() + r * length;
+    if (by != 0.0) sum.add(1.0, row).add(by, by_time).into(row);
+  }
+  for (Index p = 0; p < places; ++p) {
+    sum.add(A.first[p * kFour], by_time).into(stage(entry.stage) + p * length);
+    sum.add(A.second[p * kFour], by_time).into(stage(entry.stage + 1) + p * length);
+  }
+  length_counts_ = entry.times_move;
+  sum.add(z.h()[0] + event.by_h, by_time).into(rows_.h());
+}
+
+void ResolverSweep::undo_change(const Entry& entry) {
+  const std::size_t k = slot_[entry.strand];
+  if (k >= strands_.size()) return;
+  const StrandChange& change = record_->changes[entry.which];
+  const Index length = rows_.length();
+  const std::array<const double*, StrandChange::kRows> after{
+      rows_.delta(k)[0], rows_.delta(k)[1], rows_.delta(k)[2], rows_.slide(k)[0], rows_.slide(k)[1], rows_.slide(k)[2],
+      rows_.lam(k)[0],   rows_.lam(k)[1],   rows_.lam(k)[2],   rows_.mu(k),       rows_.turning(k)};
+  RowSum sum(length);
+  const auto add = [&](Index column) {
+    for (Index r = 0; r < StrandChange::kRows; ++r) sum.add(change(r, column), after[static_cast<std::size_t>(r)]);
+  };
+  const auto replace = [&](Index column, Index row) {
+    add(column);
+    sum.into(scratch_.data() + row * length);
+  };
+  const auto add_to = [&](Index column, double* row) {
+    sum.add(1.0, row);
+    add(column);
+    sum.into(row);
+  };
+  for (Index i = 0; i < 3; ++i) {
+    replace(StrandChange::kDelta + i, i);
+    replace(StrandChange::kSlide + i, 3 + i);
+    add_to(StrandChange::kDp + i, rows_.dp(k)[i]);
+    if (may_be_held_back(k)) add_to(StrandChange::kCompliance + i, rows_.compliance(k)[i]);
+  }
+  replace(StrandChange::kMu, 6);
+  if (has_material(k)) {
+    for (Index m = 0; m < kMaterialRows; ++m) add_to(StrandChange::kMaterial + m, rows_.material(k, m));
+  }
+  std::copy_n(scratch_.data(), 3 * length, rows_.delta(k).first);
+  std::copy_n(scratch_.data() + 3 * length, 3 * length, rows_.slide(k).first);
+  std::copy_n(scratch_.data() + 6 * length, length, rows_.mu(k));
+  clear_numbers(3 * length, rows_.lam(k).first);
+  clear_numbers(length, rows_.turning(k));
+}
+
+void ResolverSweep::undo_compliance(std::size_t k, double* A) {
+  // Υn of the strand, with what that moves of drives (FollowedDrives).
+  const Index length = rows_.length();
+  clear_numbers(each_stage_, A);
+  std::copy_n(rows_.compliance(k).first, 3 * length, A + 3 * static_cast<Index>(k) * length);
+  const Rows3 by = rows_.compliance(k);
+  const Vector3d& n = record_->tracks[strands_[k]].phase.n;
+  RowSum sum(length);
+  for (std::size_t d = 0; d < record_->drives.size(); ++d) {
+    const Vector3d push(push_of(3 * k, d), push_of(3 * k + 1, d), push_of(3 * k + 2, d));
+    double* const row = A + static_cast<Index>(3 * strands_.size() + d) * length;
+    sum.add(record_->laws_of_drives[d].X * push, by).into(row);
+    double* const by_X = rows_.given(d, DriveTangent::kX);
+    sum.add(1.0, by_X).add(push.dot(n) * push, by).into(by_X);
+  }
+}
+
+}  // namespace exposim

@@ -1,0 +1,235 @@
+// Back through a micro-step of a resolver.
+
+#include "exposim/expo/micro_step.hpp"
+#include "exposim/expo/resolver_sweep.hpp"
+
+namespace exposim {
+
+using Eigen::Index;
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+using Entry = ResolverRecord::Entry;
+
+void ResolverSweep::go_back(const Entry& entry, SensitivityRows& z, const Stages& A, const EventTime* event) {
+  const Index length = z.length();
+  const double h = entry.h, g = kGamma * h, rest = h - g;
+  const bool driven = !record_->drives.empty();
+  RowSum sum(length);
+  const auto rows_of = [&](double* stage, std::size_t k) {
+    return Rows3{stage + 3 * static_cast<Index>(k) * length, length};
+  };
+  if (driven) begin_drives(entry, true, z, A.second);
+  for (std::size_t k = 0; k < strands_.size(); ++k) {
+    const StrandTrack& at = track(entry, k);
+    const Rows3 a = rows_of(A.second, k), lam2 = force(true, k, length);
+    for (Index i = 0; i < 3; ++i) {
+      sum.add(g, z.dp(k)[i]).add(g * g, z.delta(k)[i]);
+      if (!at.is_free()) sum.add(-at.Q.col(i), lam2);
+      sum.into(a[i]);
+    }
+  }
+  respond(entry, true, length, A.second);
+  if (driven) end_drives(entry, true, z, A.second);
+
+  if (driven) begin_drives(entry, false, z, A.first);
+  for (std::size_t k = 0; k < strands_.size(); ++k) {
+    const StrandTrack& at = track(entry, k);
+    const Rows3 a = rows_of(A.first, k), lam1 = force(false, k, length), lam2 = force(true, k, length);
+    const Matrix3d by_a1 = -2.0 * g * rest * at.phase.K - rest * at.phase.B;
+    for (Index i = 0; i < 3; ++i) {
+      sum.add(rest, z.dp(k)[i]).add(2.0 * g * rest, z.delta(k)[i]);
+      if (!at.is_free()) sum.add(by_a1.col(i), lam2).add(-at.Q.col(i), lam1);
+      sum.into(a[i]);
+      if (event && slot_[event->strand] == k) a[i][0] += event->by_a1(i);
+    }
+  }
+  respond(entry, false, length, A.first);
+  if (driven) end_drives(entry, false, z, A.first);
+
+  if (entry.times_move) add_length(entry, z);
+  for (std::size_t k = 0; k < strands_.size(); ++k) move_strand(entry, k, z);
+  if (driven) move_drives(entry, z);
+}
+
+void ResolverSweep::respond(const Entry& entry, bool second, Index length, double* A) {
+  const auto rows_of = [&](std::size_t k) { return Rows3{A + 3 * static_cast<Index>(k) * length, length}; };
+  const std::vector<const double*>& x = blocks_.gather(*record_, length, [&](std::size_t strand) {
+    return slot_[strand] < strands_.size() ? rows_of(slot_[strand]) : Rows3{nullptr, length};
+  });
+  const double* R = record_->response.data() + entry.response;
+  for (std::size_t j = entry.pushed; j < entry.pushed_end; ++j, R += record_->coordinates) {
+    sum_rows(length, record_->coordinates, R, x.data(), y_.data() + record_->pushed[j] * length);
+  }
+  RowSum sum(length);
+  for (std::size_t k = 0; k < strands_.size(); ++k) {
+    const StrandTrack& at = track(entry, k);
+    if (at.is_free()) continue;
+    const Rows3 y = blocks_.motion(*record_, strands_[k], y_.data(), length), a = rows_of(k),
+                lam = force(second, k, length);
+    for (Index i = 0; i < 3; ++i) {
+      sum.add(1.0, a[i]).add(-at.Q.col(i), y).into(a[i]);
+      sum.add(1.0, lam[i]).add(1.0, y[i]).into(lam[i]);
+    }
+  }
+}
+
+void ResolverSweep::add_length(const Entry& entry, SensitivityRows& z) {
+  const Index length = z.length();
+  const double h = entry.h, g = kGamma * h, rest = h - g;
+  sum_.add(1.0, z.h());
+  const auto add = [&](const Vector3d& by, const Rows3& rows) {
+    for (Index i = 0; i < 3; ++i) sum_.add(by(i), rows[i]);
+  };
+  for (std::size_t k = 0; k < strands_.size(); ++k) {
+    const StrandTrack& at = track(entry, k);
+    const Phase& phase = at.phase;
+    const Vector3d mean = (1.0 - kGamma) * at.a1 + kGamma * at.a2;
+    const Vector3d way = phase.dp + 2.0 * kGamma * (2.0 * rest * at.a1 + g * at.a2);
+    add(mean, z.dp(k));
+    add(way, z.delta(k));
+    if (at.is_free()) continue;
+    add(-kGamma * (at.Kv + 2.0 * g * (phase.K * at.a1) + phase.B * at.a1), force(false, k, length));
+    add(-(phase.K * way + phase.B * mean), force(true, k, length));
+  }
+  for (std::size_t d = 0; d < record_->drives.size(); ++d) {
+    const FollowedDrives::Track& at = drive(entry, d);
+    const double v1 = at.v + g * at.a1, by_v = -(at.drive.D + g * at.drive.K);
+    sum_.add((1.0 - kGamma) * at.a1 + kGamma * at.a2, z.v(d));
+    sum_.add(at.v + 2.0 * kGamma * (2.0 * rest * at.a1 + g * at.a2), z.x(d));
+    sum_.add(kBehind * kGamma * (by_v * at.a1 - at.drive.K * v1), drive_force(true, d, length));
+  }
+  sum_.into(length, z.h());
+}
+
+void ResolverSweep::move_strand(const Entry& entry, std::size_t k, SensitivityRows& z) {
+  const StrandTrack& at = track(entry, k);
+  const Phase& phase = at.phase;
+  const Index length = z.length();
+  const double h = entry.h, g = kGamma * h;
+  const Rows3 delta = z.delta(k), dp = z.dp(k), lam1 = force(false, k, length), lam2 = force(true, k, length);
+  RowSum sum(length);
+  if (at.is_free()) {
+    for (Index i = 0; i < 3; ++i) sum.add(1.0, dp[i]).add(h, delta[i]).into(dp[i]);
+    return;
+  }
+  const bool linear = LawTangent::is_linear(phase);
+  Matrix3d by_lam1 = -g * phase.K, by_lam2 = -h * phase.K;
+  if (linear) {
+    by_lam1 -= phase.B;
+    by_lam2 -= phase.B;
+  }
+  for (Index i = 0; i < 3; ++i) {
+    sum.add(1.0, dp[i]).add(h, delta[i]).add(by_lam1.col(i), lam1).add(by_lam2.col(i), lam2).into(dp[i]);
+    if (linear) {
+      sum.add(1.0, delta[i]).add(-phase.K.col(i), lam1).add(-phase.K.col(i), lam2).into(delta[i]);
+    } else {
+      sum.add(1.0, z.lam(k)[i]).add(1.0, lam1[i]).add(1.0, lam2[i]).into(z.lam(k)[i]);
+    }
+  }
+  if (!linear || has_material(k)) add_linear_changes(entry, k, z);
+}
+
+void ResolverSweep::add_linear_changes(const Entry& entry, std::size_t k, SensitivityRows& z) {
+  const StrandTrack& at = track(entry, k);
+  const Phase& phase = at.phase;
+  const Index length = z.length();
+  const double h = entry.h, g = kGamma * h, rest = h - g;
+  const Rows3 lam1 = force(false, k, length), lam2 = force(true, k, length);
+  const Vector3d eta = g * at.a1;
+  const LinearChange first = law(k).linear_change(phase, g * (phase.dp + eta), eta);
+  const LinearChange second = law(k).linear_change(phase, at.way, rest * at.a1 + g * at.a2);
+  RowSum sum(length);
+  const auto subtract = [&](const Vector3d& by1, const Vector3d& by2, double* row) {
+    sum.add(1.0, row).add(-by1, lam1).add(-by2, lam2).into(row);
+  };
+  if (first.slides) {
+    for (Index i = 0; i < 3; ++i) subtract(first.by_slide.col(i), second.by_slide.col(i), z.slide(k)[i]);
+    subtract(first.by_turning, second.by_turning, z.turning(k));
+    subtract(first.by_mu, second.by_mu, z.mu(k));
+  }
+  if (!has_material(k)) return;
+  Eigen::Matrix<double, 3, kMaterialRows> by1 = first.by_material, by2 = second.by_material;
+  if (!first.slides) {
+    const Eigen::Matrix<double, 3, kMaterialRows> start = law(k).force_by_material(phase);
+    by1 -= start;
+    by2 -= start;
+  }
+  for (Index m = 0; m < kMaterialRows; ++m) subtract(by1.col(m), by2.col(m), z.material(k, m));
+}
+
+void ResolverSweep::begin_drives(const Entry& entry, bool second, SensitivityRows& z, double* A) {
+  const Index length = z.length();
+  const double h = entry.h, g = kGamma * h, rest = h - g;
+  const std::size_t strands = strands_.size(), drives = record_->drives.size();
+  const auto row = [&](std::size_t d) { return A + static_cast<Index>(3 * strands + d) * length; };
+  RowSum sum(length);
+  for (std::size_t d = 0; d < drives; ++d) {
+    if (second) {
+      sum.add(g, z.v(d)).add(g * g, z.x(d));
+    } else {
+      const FollowedDrives::Drive& law = record_->laws_of_drives[d];
+      sum.add(rest, z.v(d)).add(2.0 * g * rest, z.x(d));
+      sum.add(-kBehind * g * (law.D + g * law.K), drive_force(true, d, length));
+    }
+    sum.into(row(d));
+  }
+  for (std::size_t k = 0; k < strands; ++k) {
+    if (track(entry, k).is_free()) continue;
+    const Rows3 lam = force(second, k, length);
+    for (std::size_t i = 0; i < 3; ++i) {
+      double* const to = lam[static_cast<Index>(i)];
+      sum_.add(1.0, to);
+      for (std::size_t d = 0; d < drives; ++d) sum_.add(push_of(3 * k + i, d), row(d));
+      sum_.into(length, to);
+    }
+  }
+}
+
+void ResolverSweep::end_drives(const Entry& entry, bool second, SensitivityRows& z, double* A) {
+  const Index length = z.length();
+  const std::size_t drives = record_->drives.size(), places = places_.size();
+  RowSum sum(length);
+  by_push_.resize(drives * static_cast<std::size_t>(length));
+  for (std::size_t d = 0; d < drives; ++d) {
+    for (std::size_t p = 0; p < places; ++p) sum_.add(push_of(p, d), A + static_cast<Index>(p) * length);
+    sum_.into(length, by_push_.data() + static_cast<Index>(d) * length);
+  }
+  for (std::size_t d = 0; d < drives; ++d) {
+    const FollowedDrives::Track& at = drive(entry, d);
+    const double* const u = by_push_.data() + static_cast<Index>(d) * length;
+    double* const a = A + static_cast<Index>(places - drives + d) * length;
+    sum.add(1.0, a).add(at.drive.X, u).into(a);
+    double* const f = drive_force(second, d, length);
+    sum.add(1.0, f).add(1.0, u);
+    if (!second) sum.add(1.0 - kBehind, drive_force(true, d, length));
+    sum.into(f);
+    double *const by_X = z.given(d, DriveTangent::kX), *const by_fitted = z.given(d, DriveTangent::kFitted);
+    sum.add(1.0, by_X).add(second ? at.a2 : at.a1, u).into(by_X);
+    sum.add(1.0, by_fitted).add(-1.0, u).into(by_fitted);
+  }
+}
+
+void ResolverSweep::move_drives(const Entry& entry, SensitivityRows& z) {
+  const Index length = z.length();
+  const double h = entry.h, g = kGamma * h;
+  RowSum sum(length);
+  for (std::size_t d = 0; d < record_->drives.size(); ++d) {
+    // By the forces at the start, and at the first stage, of which the second has a share.
+    const FollowedDrives::Track& at = drive(entry, d);
+    const FollowedDrives::Drive& law = at.drive;
+    const double v1 = at.v + g * at.a1, x1 = at.x + g * v1;
+    const double *const f = drive_force(false, d, length), *const f2 = drive_force(true, d, length);
+    double *const x = z.x(d), *const v = z.v(d);
+    sum.add(1.0, v).add(h, x).add(-kBehind * (law.D + g * law.K), f2).add(-law.D, f).into(v);
+    sum.add(1.0, x).add(-kBehind * law.K, f2).add(-law.K, f).into(x);
+    const auto add = [&](DriveTangent::Row which, double by_f, double by_f2) {
+      double* const to = z.given(d, which);
+      sum.add(1.0, to).add(by_f, f).add(kBehind * by_f2, f2).into(to);
+    };
+    add(DriveTangent::kForce, 1.0, 1.0);
+    add(DriveTangent::kK, -at.x, -x1);
+    add(DriveTangent::kD, -at.v, -v1);
+  }
+}
+
+}  // namespace exposim

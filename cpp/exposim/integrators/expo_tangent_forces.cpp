@@ -1,0 +1,166 @@
+// Derivatives of a step of Expo where forces are held, and what multiplies them.
+
+#include "exposim/integrators/expo_tangent.hpp"
+#include "exposim/kernels/fours.hpp"
+#include "exposim/robot/kinematics.hpp"
+#include "exposim/robot/mass_matrix.hpp"
+
+namespace exposim {
+
+using Eigen::Index;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+VectorXd ExpoTangent::free_acceleration(const RobotData& data, const StiffSystem& system) const {
+  VectorXd a = system.w();
+  solve_Lt_in_place(data, a);
+  return a;
+}
+
+void ExpoTangent::add_sparse(const RowMatrixXd& A, const StrandList* strands, const Tangent& x, Tangent& y) const {
+  if (!strands) {
+    if (fits_.all.empty() && !has_pairs()) return factor_.add_product(A.data(), x.cols(), x.data(), y.data());
+    return add_product(A, x, y);
+  }
+  for (std::size_t k = 0; row(k) < y.rows(); ++k) {
+    const Strand& strand = strands->all()[k];
+    const auto dof = static_cast<Index>(strand.b);
+    if (is_limit(strand)) {
+      y.row(row(k)) += A(row(k), dof) * x.row(dof);
+      continue;
+    }
+    for (Index i = row(k); i < row(k) + 3; ++i) {
+      sum_.add(1.0, y.row(i).data());
+      for (const Index each : world_->robot().supports(strand.a)) sum_.add(A(i, each), x.row(each).data());
+      sum_.into(x.cols(), y.row(i).data());
+    }
+  }
+}
+
+void ExpoTangent::add_by_moves(const RowMatrixXd& A, Tangent& y) const {
+  if (!local_q_) return add_product(A, system_.moves(), y);
+  add_by_local_q(A, y);
+  if (const Index more = A.cols() - to_.nv; more > 0) {
+    add_product(A.rightCols(more), system_.moves().bottomRows(more), y);
+  }
+}
+
+void ExpoTangent::add_by_q(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const {
+  local_q_ ? add_by_local_q(A, y) : add_sparse(A, strands, system_.dq, y);
+}
+
+void ExpoTangent::add_by_local_q(const RowMatrixXd& A, Tangent& y) const {
+  Index done = 0;
+  const auto add_joints = [&](Index end) {
+    if (end == done) return;
+    const double by_v = system_.dq(done, to_.v(done));
+    add_rows_twice(A.rows(), end - done, A.cols(), A.data() + done, y.cols(), y.data() + to_.q(done), by_v,
+                   y.data() + to_.v(done));
+  };
+  for (const std::size_t i : world_->robot().tree().free_bodies) {
+    const Index first = world_->robot().tree().joints[i].in_v;
+    add_joints(first);
+    for (const Index column : {to_.q(first), to_.v(first)}) {
+      add_product6(A.rows(), A.cols(), A.data() + first, system_.dq.cols(), system_.dq.row(first).data() + column,
+                   y.cols(), y.data() + column);
+    }
+    done = first + 6;
+  }
+  add_joints(to_.nv);
+}
+
+void ExpoTangent::add_by_v(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const {
+  if (!local_v_) return add_sparse(A, strands, dv_mid_, y);
+  y.middleCols(to_.v(0), to_.nv) += A;
+}
+
+void ExpoTangent::add_by_any_q(const RowMatrixXd& A, Tangent& y) const {
+  if (local_q_) return add_by_local_q(A, y);
+  multiply_rows(y.rows(), to_.nv, y.cols(), y.cols(), A.data(), A.cols(), system_.dq.data(), y.data(), y.data());
+}
+
+void ExpoTangent::add_forces(const StrandList& strands, const VectorXd& lam) {
+  for (std::size_t k = 0; row(k) < lam.size(); ++k) {
+    const Strand& strand = strands.all()[k];
+    if (is_limit(strand)) continue;
+    dynamics_.add_force(strand.a, c_mid_[k], strand.motion.arm, lam.segment<3>(row(k)), Vector3d::Zero());
+  }
+  add_reactions(strands, lam);
+}
+
+void ExpoTangent::put_accelerations(const StrandList& strands, Index rows, RowMatrixXd* by_v) {
+  for (RowMatrixXd* each : {&by_acceleration_, &by_position_, by_v}) {
+    if (each) clear(*each, rows, to_.nv);
+  }
+  for (std::size_t k = 0; row(k) < rows; ++k) {
+    const Strand& strand = strands.all()[k];
+    if (is_limit(strand)) {
+      by_acceleration_(row(k), static_cast<Index>(strand.b)) = 1.0;
+    } else {
+      dynamics_.put_acceleration(strand.a, c_mid_[k], strand.motion.arm, row(k), by_acceleration_, by_position_, by_v);
+    }
+  }
+}
+
+void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const VectorXd& a, const VectorXd& lam,
+                              Tangent& da, Tangent& ddp) {
+  dynamics_.begin(data, a);
+  add_forces(strands, lam);
+  for (const ExternalWrench& wrench : input_->wrenches) {
+    dynamics_.add_force(wrench.joint, world_position(data, wrench.joint, wrench.position), Vector3d::Zero(),
+                        wrench.force, wrench.torque);
+  }
+  dynamics_.compute(by_q_, &by_v_);
+  slide_reactions(strands, lam);
+  if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_.leftCols(to_.nv);
+  da.resize(to_.nv, to_.size);
+  RowSum sum(to_.size);
+  for (Index i = 0; i < to_.nv; ++i) sum.add(-1.0, dforce_.row(i).data()).into(da.row(i).data());
+  if (out_->wrenches > 0) da.middleCols(to_.wrenches, by_wrenches_.cols()) -= by_wrenches_;
+  add_by_masses(data, a, da);
+  add_by_q(by_q_, nullptr, da);
+  add_by_v(by_v_, nullptr, da);
+  turn_forces(strands, lam, da);
+  factor_.solve_rows(to_.size, da.data(), -1.0);
+
+  const Index m = lam.size();
+  put_accelerations(strands, m, &by_velocity_);
+  clear(ddp, m, to_.size);
+  add_sparse(by_acceleration_, &strands, da, ddp);
+  add_by_q(by_position_, &strands, ddp);
+  add_by_v(by_velocity_, &strands, ddp);
+  turn_accelerations(data, strands, da, ddp);
+}
+
+void ExpoTangent::add_change_of_response(const StrandList& strands, const VectorXd& a, const VectorXd& f, Tangent& da,
+                                         double factor, Tangent* ddp) {
+  dynamics_.begin_at_rest(a);
+  add_forces(strands, f);
+  dynamics_.compute(by_q_, nullptr);
+  slide_reactions(strands, f);
+  if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_.leftCols(to_.nv);
+  // By q alone: as many columns as there are degrees of freedom.
+  clear(response_by_q_, to_.nv, padded(to_.nv));
+  response_by_q_.leftCols(to_.nv) = by_q_;
+  factor_.solve_rows(response_by_q_.cols(), response_by_q_.data(), -1.0);
+  add_by_any_q(response_by_q_, da);
+  const bool turns = !turning_.empty();
+  if (ddp && turns) subtract_change_of_Upsilon(-factor * f, *ddp);
+  if (ddp && !turns) {
+    put_accelerations(strands, ddp->rows(), nullptr);
+    clear(accelerations_by_q_, ddp->rows(), response_by_q_.cols());
+    accelerations_by_q_.leftCols(to_.nv) = by_position_;
+    add_sparse(by_acceleration_, &strands, response_by_q_, accelerations_by_q_);
+    accelerations_by_q_ *= factor;
+    add_by_any_q(accelerations_by_q_, *ddp);
+  }
+  if (!turns && masses_.empty()) return;
+  Tangent rest = Tangent::Zero(to_.nv, to_.size);
+  add_by_masses(a, rest);
+  turn_forces(strands, f, rest);
+  factor_.solve_rows(to_.size, rest.data(), -1.0);
+  da += rest;
+  if (ddp && !turns) add_sparse(factor * by_acceleration_, &strands, rest, *ddp);
+}
+
+}  // namespace exposim
