@@ -77,7 +77,7 @@ def main() -> None:
         print(f"seed {seed}: {errors}")
         print(
             f"  χ² {row['chi2']:.3f}, {row['ended']} after {row['iterations']} iterations; {row['seconds']:.2f} s, "
-            f"{row['rollouts']:.1f} rollouts in {row['rollout_seconds']:.2f} s, {row['linearizations']} times "
+            f"{row['rollouts']:.1f} rollouts in {row['rollout_seconds']:.2f} s, {row['linearizations']:.1f} times "
             f"derivatives in {row['linearize_seconds']:.2f} s: {row['times the rollouts']:.1f} times the rollouts"
         )
     print(f"within the bars: {sum(within_bars(row, names) for row in rows)} of {len(rows)}")

@@ -49,6 +49,14 @@ def test_deviations_are_those_of_estimates_from_other_noise():
     assert 0.4 < np.sqrt(np.mean(np.square(ratios))) < 1.8
 
 
+def test_derivatives_are_computed_anew_where_steps_surprise_and_of_all_windows_before_the_end(result):
+    shares = [each.renewed for each in result.history]
+    assert shares[0] == 1.0
+    assert min(shares[1:]) < 0.5
+    assert max(shares[-3:]) == 1.0
+    assert result.tally.linearizations < 0.7 * len(shares)
+
+
 def test_a_simulator_set_to_the_estimates_is_that_of_the_motion(result):
     sim = on_ground(**WRONG)
     sim.set(**result.changes)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from exposim._checks import Array
 from exposim.identification.normal_equations import NormalEquations
-from exposim.identification.observability import deviations
 from exposim.identification.starts import SmoothedStarts
 from exposim.identification.windows import ALL, Rows, Windows
 from exposim.simulation.parameters import Parameter, Parameters
@@ -25,8 +24,9 @@ FIRST_DAMPING, LEAST_DAMPING, AFTER_FAILURE, MOST_DAMPING = 1e-2, 1e-7, 1e-3, 1e
 STRETCH = 3e-4
 # Standard deviations above the median, from which on the χ² of a window counts less.
 FAR = 6.0
-# Within which the promised decrease of the cost must be kept for the derivatives to be used once more.
-TRUSTED = 0.25
+# Derivatives of a window are used again for as long as the change of its residuals that they do not foresee is no more
+# than this share of the one that they do, in squares, or than this of the noise's own, whose square is one.
+TRUSTED, UNSEEN = 0.1, 1.0
 # Of the step of a start, that is tried where the whole makes a window worse.
 SHORTER = (0.3, 0.0)
 # Cost of a window that diverges.
@@ -34,6 +34,8 @@ DIVERGED = 1e12
 # It ends after so many iterations in which no parameter moved by more than this share of its standard deviation, and
 # the cost fell by less than this share. Starts may go on to follow the noise, from contact to contact that changes.
 QUIET, SETTLED, LITTLE = 2, 0.1, 0.01
+# And then, with derivatives of all windows computed anew, one in which none moved by more than this share.
+SURELY_SETTLED = 0.3
 
 Ended = Literal["converged", "no better nearby", "after the most iterations"]
 
@@ -43,7 +45,7 @@ class Tally:
     """What it took.
 
     Attributes:
-        rollouts: Of all windows; of some, their share.
+        rollouts: Of all windows; of some, or of fewer steps before one, their share.
         linearizations: Likewise.
         rollout_seconds: In the rollouts.
         linearize_seconds: In derivatives and what is made of them.
@@ -51,7 +53,7 @@ class Tally:
     """
 
     rollouts: float = 0.0
-    linearizations: int = 0
+    linearizations: float = 0.0
     rollout_seconds: float = 0.0
     linearize_seconds: float = 0.0
     seconds: float = 0.0
@@ -67,7 +69,7 @@ class Iteration:
         damping: λ, mean over the windows.
         values: Of the parameters.
         accepted: Whether the cost fell.
-        fresh: Whether derivatives were computed anew for it.
+        renewed: Share of the windows whose derivatives were computed anew for it.
     """
 
     number: int
@@ -75,7 +77,7 @@ class Iteration:
     damping: float
     values: tuple[float, ...]
     accepted: bool
-    fresh: bool
+    renewed: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,13 +139,13 @@ class Fit:
     smoothed: SmoothedStarts | None
     tally: Tally = field(default_factory=Tally)
     history: list[Iteration] = field(default_factory=list)
-    grazing: NDArray[np.int_] = field(default_factory=lambda: np.zeros(0, dtype=int))
     ended: Ended = "after the most iterations"
 
     def __post_init__(self) -> None:
         world, nv = self.windows.simulator._world, self.windows.simulator.robot.nv
         self.known = np.zeros(world.tangent_size)
         self.known[2 * nv :] = 1.0 / STRETCH**2
+        self.grazing = np.zeros(len(self.windows), dtype=int)
 
     def pool_at(self, p: Array) -> Rollout:
         """In the world of parameters."""
@@ -158,8 +160,7 @@ class Fit:
         """From parameters, and starts that are given or near what was measured."""
         pool = self.pool_at(p)
         if given is None:
-            assert self.smoothed is not None
-            given = self.smoothed.in_world(pool, np.arange(len(self.windows)))
+            given = self._smoothed_starts(pool, np.arange(len(self.windows)))
         return self.evaluate(p, given, np.zeros((len(given), len(self.known))), pool)
 
     def evaluate(self, p: Array, starts: Array, away: Array, pool: Rollout | None = None) -> Point:
@@ -178,18 +179,15 @@ class Fit:
         costs = 0.5 * np.sum(residuals**2, axis=(1, 2))
         return states, residuals, np.where(good, costs, DIVERGED)
 
-    def linearize(self, point: Point, limits: Array) -> NormalEquations:
-        """Derivatives of the residuals by starts and logarithms of parameters."""
+    def linearize(self, point: Point, equations: NormalEquations, rows: NDArray[np.int_]) -> None:
+        """Renews derivatives of the residuals of some windows by starts and logarithms of parameters."""
         began = time.perf_counter()
-        J, self.grazing = self.windows.sensitivities(point.pool, point.states, [each.name for each in self.asked])
+        names = [each.name for each in self.asked]
+        J, self.grazing[rows] = self.windows.sensitivities(point.pool, point.states[rows], names, rows)
         J[..., len(self.known) :] *= np.exp(point.p)
-        lost = ~np.isfinite(J).all(axis=(1, 2, 3))
-        J[lost] = 0.0
-        shares = np.where(lost, 0.0, np.minimum(1.0, limits / np.maximum(point.costs, 1e-300)))
-        equations = NormalEquations.of(J, shares, self.known, self.estimated)
+        equations.renew(rows, J.reshape(len(rows), -1, J.shape[-1]))
         self.tally.linearize_seconds += time.perf_counter() - began
-        self.tally.linearizations += 1
-        return equations
+        self.tally.linearizations += len(rows) / len(self.windows)
 
     def limits(self, point: Point) -> Array:
         """Costs of windows from which on they count less, (W,): far above the others', by their spread."""
@@ -201,44 +199,65 @@ class Fit:
 
     def run(self, point: Point, most_iterations: int) -> tuple[Point, NormalEquations]:
         """From a point to the best near it."""
-        damping, growth = np.full(len(self.windows), FIRST_DAMPING), 2.0
-        point = self._begun_elsewhere(point)
-        limits = self.limits(point)
-        self._note(0, point, damping, True, True)
-        equations, fresh = self.linearize(point, limits), True
-        quiet = 0
+        W = len(self.windows)
+        damping, growth = np.full(W, FIRST_DAMPING), 2.0
+        equations = NormalEquations.empty(W, point.residuals[0].size, self.known, len(self.asked), self.estimated)
+        current = np.ones(W, dtype=bool)  # whether derivatives are those of the point
+        point, limits = self._renewed(point, equations, current)
+        self._note(0, point, damping, True, 1.0)
+        quiet, checked, renewed = 0, False, 1.0
         for number in range(1, most_iterations + 1):
-            least, most = self._reach(point.p)
             g = equations.gradient(point.residuals, point.away)
-            dx, dp, promised = equations.solve(g, damping, least, most)
+            dx, dp, spread = equations.solve(g, damping, *self._reach(point.p))
             trial = self._moved(point, dx, dp)
             before = _merit(point.costs, limits)
             fell = before - _merit(trial.costs, limits)
-            accepted, kept = fell > 0.0, fell / max(promised, 1e-300)
-            self._note(number, trial, damping, accepted, fresh)
-            if accepted:
-                settled = np.all(np.abs(dp) < SETTLED * deviations(equations.information())) and fell < LITTLE * before
-                quiet = quiet + 1 if settled else 0
+            self._note(number, trial, damping, fell > 0.0, renewed)
+            surprised = self._surprised(equations, point, trial, dp)
+            if fell > 0.0:
+                small = np.all(np.abs(dp) < (SURELY_SETTLED if checked else SETTLED) * spread)
+                quiet = quiet + 1 if small and fell < LITTLE * before else 0
+                checked = checked and quiet > 0
                 damping = np.where(trial.costs > point.costs, damping, damping / 5.0)
-                growth, point = 2.0, trial
-            elif fresh:
+                growth, point, current = 2.0, trial, np.zeros(W, dtype=bool)
+            elif current[surprised].all():
                 damping, growth = np.maximum(2.0 * growth * damping, AFTER_FAILURE), 2.0 * growth
             damping = np.maximum(damping, LEAST_DAMPING)
-            ends = quiet >= QUIET or damping.min() > MOST_DAMPING
-            if ends:
-                self.ended = "converged" if quiet >= QUIET else "no better nearby"
-                other = self._begun_elsewhere(point, np.arange(len(self.windows)))
+            stale = surprised & ~current
+            if quiet >= QUIET and not checked:
+                stale, quiet, checked = ~current, QUIET - 1, True
+            elif quiet >= QUIET or damping.min() > MOST_DAMPING:
+                other = self._begun_elsewhere(point, np.arange(W))
                 if _merit(other.costs, limits) > (1.0 - LITTLE) * _merit(point.costs, limits):
+                    self.ended = "converged" if quiet >= QUIET else "no better nearby"
                     break
-                point, quiet, damping = other, 0, np.full(len(self.windows), FIRST_DAMPING)
-                self.ended = "after the most iterations"
-            if ends or (accepted and abs(kept - 1.0) > TRUSTED) or not (accepted or fresh):
-                point = self._begun_elsewhere(point)
-                limits = self.limits(point)
-                equations, fresh = self.linearize(point, limits), True
-            elif accepted:
-                fresh = False
+                point, quiet, damping = other, 0, np.full(W, FIRST_DAMPING)
+                stale[:] = True
+            if stale.any():
+                point, limits = self._renewed(point, equations, stale)
+                current |= stale
+            renewed = float(stale.mean())
+        if not current.all():
+            self.linearize(point, equations, np.flatnonzero(~current))
         return point, equations
+
+    def _renewed(self, point: Point, equations: NormalEquations, stale: NDArray[np.bool_]) -> tuple[Point, Array]:
+        """With derivatives of some windows, and of those that are begun elsewhere, added to them; and with limits."""
+        begun = point.starts
+        point = self._begun_elsewhere(point)
+        stale |= (point.starts != begun).any(axis=1)
+        limits = self.limits(point)
+        self.linearize(point, equations, np.flatnonzero(stale))
+        equations.weigh(point.costs, limits)
+        return point, limits
+
+    @staticmethod
+    def _surprised(equations: NormalEquations, point: Point, trial: Point, dp: Array) -> NDArray[np.bool_]:
+        """Windows of which a step came to something else than derivatives foresaw, (W,)."""
+        foreseen = equations.foreseen(trial.away - point.away, dp)
+        apart = (point.residuals - trial.residuals).reshape(foreseen.shape) - foreseen
+        off = np.sum(apart**2, axis=1)
+        return np.asarray((off > UNSEEN) & (off > TRUSTED * np.sum(foreseen**2, axis=1)))
 
     def _reach(self, p: Array) -> tuple[Array, Array]:
         """Bounds of a step."""
@@ -272,13 +291,20 @@ class Fit:
         far = np.flatnonzero(point.costs > self.limits(point)) if rows is None else rows
         if self.smoothed is None or not far.size:
             return point
-        point = self._better(point, far, self.smoothed.in_world(point.pool, far))
+        point = self._better(point, far, self._smoothed_starts(point.pool, far))
         follow = far[(far > 0) & (self.windows.motion[far] == self.windows.motion[far - 1])]
         if follow.size:
             starts = point.states[follow - 1, self.windows.lengths[follow - 1]]
             starts[:, 0] = point.starts[follow, 0]
             point = self._better(point, follow, starts)
         return point
+
+    def _smoothed_starts(self, pool: Rollout, rows: NDArray[np.int_]) -> Array:
+        assert self.smoothed is not None
+        starts, steps, seconds = self.smoothed.in_world(pool, rows)
+        self.tally.rollout_seconds += seconds
+        self.tally.rollouts += steps / (self.windows.T * len(self.windows))
+        return starts
 
     def _better(self, point: Point, rows: NDArray[np.int_], starts: Array, away: Array | None = None) -> Point:
         """With other starts of windows, where they are better."""
@@ -289,11 +315,9 @@ class Fit:
         parts = (each[better] for each in (starts, away, states, residuals, costs))
         return point.with_rows(rows[better], *parts)
 
-    def _note(self, number: int, point: Point, damping: Array, accepted: bool, fresh: bool) -> None:
+    def _note(self, number: int, point: Point, damping: Array, accepted: bool, renewed: float) -> None:
         values = tuple(np.exp(point.p).tolist())
-        self.history.append(
-            Iteration(number, 2.0 * point.cost, float(damping.mean()), values, bool(accepted), bool(fresh))
-        )
+        self.history.append(Iteration(number, 2.0 * point.cost, float(damping.mean()), values, bool(accepted), renewed))
 
 
 def _merit(costs: Array, limits: Array) -> float:

@@ -12,8 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from exposim._checks import Array
+from exposim.identification.observability import deviations
 
 # Of the largest entry on a diagonal, which starts have at least: of directions that nothing was measured of.
 LEAST = 1e-12
@@ -21,33 +23,50 @@ LEAST = 1e-12
 HOLD = 0.1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class NormalEquations:
     """Of a linearization: ``J`` and what comes of it.
 
     Args:
         J: Residuals' derivatives by the start and the logarithms of parameters, (W, m, ndx + np).
-        H: JᵀJ, and one over the variances of what is known of starts, times the weight of the window,
-            (W, ndx + np, ndx + np).
+        products: JᵀJ, and one over the variances of what is known of starts, (W, ndx + np, ndx + np).
         shares: Weights of the windows, (W,).
+        lost: Windows that have no derivatives, (W,).
         known: One over the variances of what is known of starts, (ndx,).
         estimated: Whether starts are estimated; else they are given.
     """
 
     J: Array
-    H: Array
+    products: Array
     shares: Array
+    lost: NDArray[np.bool_]
     known: Array
     estimated: bool
 
     @classmethod
-    def of(cls, J: Array, shares: Array, known: Array, estimated: bool) -> NormalEquations:
-        """Of derivatives, (W, T + 1, 2 nv, ndx + np)."""
-        flat = J.reshape(len(J), -1, J.shape[-1])
-        H = np.matmul(flat.transpose(0, 2, 1), flat)
-        i = np.arange(len(known))
-        H[:, i, i] += known
-        return cls(flat, H * shares[:, None, None], shares, known, estimated)
+    def empty(cls, windows: int, measured: int, known: Array, parameters: int, estimated: bool) -> NormalEquations:
+        """Of so many windows and numbers measured in each, to be renewed."""
+        n = len(known) + parameters
+        J, products = np.zeros((windows, measured, n)), np.zeros((windows, n, n))
+        return cls(J, products, np.zeros(windows), np.ones(windows, dtype=bool), known, estimated)
+
+    def renew(self, rows: NDArray[np.int_], J: Array) -> None:
+        """With derivatives of some windows, (rows, m, ndx + np), which are zero where they are not finite."""
+        products = np.matmul(J.transpose(0, 2, 1), J)
+        lost = ~np.isfinite(products).all(axis=(1, 2))
+        J[lost], products[lost] = 0.0, 0.0
+        i = np.arange(self.ndx)
+        products[:, i, i] += self.known
+        self.J[rows], self.products[rows], self.lost[rows] = J, products, lost
+
+    def weigh(self, costs: Array, limits: Array) -> None:
+        """Windows count less beyond the limits of their costs, and nothing without derivatives."""
+        self.shares = np.where(self.lost, 0.0, np.minimum(1.0, limits / np.maximum(costs, 1e-300)))
+
+    @property
+    def H(self) -> Array:
+        """Times the weights of windows."""
+        return np.asarray(self.products * self.shares[:, None, None])
 
     @property
     def ndx(self) -> int:
@@ -65,8 +84,13 @@ class NormalEquations:
         g[:, : self.ndx] -= self.known * away
         return np.asarray(g * self.shares[:, None])
 
-    def solve(self, g: Array, damping: Array, least: Array, most: Array) -> tuple[Array, Array, float]:
-        """Steps of the starts and of the parameters, within bounds, and by how much they promise to lower the cost.
+    def foreseen(self, dx: Array, dp: Array) -> Array:
+        """By how much residuals fall with steps of the starts and the parameters, (W, m)."""
+        step = np.concatenate([dx, np.broadcast_to(dp, (len(dx), len(dp)))], axis=1)
+        return np.asarray(np.matmul(self.J, step[:, :, None])[:, :, 0])
+
+    def solve(self, g: Array, damping: Array, least: Array, most: Array) -> tuple[Array, Array, Array]:
+        """Steps of the starts and of the parameters, within bounds, and standard deviations of the latter.
 
         Args:
             g: As :meth:`gradient` gives it.
@@ -74,22 +98,20 @@ class NormalEquations:
             least: Bounds of the step of the parameters, (np,).
             most: Likewise.
         """
-        n = self.ndx
         X, S, s = self._eliminated(g, damping)
         mean = float(np.mean(damping))
+        spread = deviations(S)
         S = S + np.diag(mean * np.diag(S) + HOLD)
         dp = _bounded(S, s, least, most)
-        dx = np.zeros((len(g), n))
+        dx = np.zeros((len(g), self.ndx))
         if self.estimated:
             dx = X[:, :, -1] - X[:, :, :-1] @ dp
-        step = np.concatenate([dx, np.broadcast_to(dp, (len(g), len(dp)))], axis=1)
-        promised = float(np.sum(step * g) - 0.5 * np.sum(step * np.matmul(self.H, step[:, :, None])[:, :, 0]))
-        return dx, dp, promised
+        return dx, dp, spread
 
     def information(self) -> Array:
         """Of the parameters' logarithms, whatever the starts are, (np, np)."""
-        zero = np.zeros(len(self.H))
-        return self._eliminated(np.zeros(self.H.shape[:2]), zero)[1]
+        zero = np.zeros(len(self.J))
+        return self._eliminated(np.zeros(self.products.shape[:2]), zero)[1]
 
     def freedoms(self) -> float:
         """How many numbers the starts were fitted by: less than there are, as something is known of some."""
@@ -97,21 +119,21 @@ class NormalEquations:
             return 0.0
         n = self.ndx
         i = np.arange(n)
-        Hxx = self.H[self.shares > 0.0][:, :n, :n] / self.shares[self.shares > 0.0, None, None]
+        Hxx = self.products[self.shares > 0.0][:, :n, :n]
         Hxx[:, i, i] += LEAST * Hxx[:, i, i].max(axis=1, keepdims=True)
         return float(n * len(Hxx) - np.sum(self.known * np.linalg.inv(Hxx)[:, i, i]))
 
     def _eliminated(self, g: Array, damping: Array) -> tuple[Array, Array, Array]:
         """H_xx⁻¹ [H_xp g_x], and H_pp and g_p less what starts take away."""
-        n = self.ndx
-        Hpp, gp = self.H[:, n:, n:].sum(axis=0), g[:, n:].sum(axis=0)
+        n, H = self.ndx, self.H
+        Hpp, gp = H[:, n:, n:].sum(axis=0), g[:, n:].sum(axis=0)
         if not self.estimated:
             return np.zeros((len(g), n, Hpp.shape[0] + 1)), Hpp, gp
-        Hxx = self.H[:, :n, :n].copy()
+        Hxx = H[:, :n, :n].copy()
         i = np.arange(n)
         diagonal = Hxx[:, i, i]
         Hxx[:, i, i] += damping[:, None] * diagonal + LEAST * diagonal.max(axis=1, keepdims=True)
-        Hxp = self.H[:, :n, n:]
+        Hxp = H[:, :n, n:]
         X = np.linalg.solve(Hxx, np.concatenate([Hxp, g[:, :n, None]], axis=2))
         S = Hpp - np.einsum("wxp,wxq->pq", Hxp, X[:, :, :-1])
         s = gp - np.einsum("wxp,wx->p", Hxp, X[:, :, -1])

@@ -156,7 +156,7 @@ def _progress(result: Identified) -> str:
             f"{each.damping:.1g}",
             *(f"{value:.4g}" for value in each.values),
             "yes" if each.accepted else "no",
-            "yes" if each.fresh else "",
+            f"{100.0 * each.renewed:.0f} %",
         )
         for each in result.history
     ]

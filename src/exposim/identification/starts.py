@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -55,12 +56,16 @@ class SmoothedStarts:
         found = [_smoothed(windows.motions[m], int(begin), windows.tangents, noise) for m, begin in at]
         self._q, self._v = (np.stack(each) for each in zip(*found, strict=True))
 
-    def in_world(self, pool: Rollout, rows: NDArray[np.int_]) -> Array:
-        """Of some windows, in the world of a pool: where motions lead to from a little before, (rows, nx)."""
+    def in_world(self, pool: Rollout, rows: NDArray[np.int_]) -> tuple[Array, int, float]:
+        """Of some windows, in the world of a pool: where motions lead to from a little before, (rows, nx).
+
+        Also how many steps that took, and how long they did [s].
+        """
         windows = self._windows
         starts = pool.reset(self._q[rows], self._v[rows])
         steps = np.array([windows.motions[m].steps for m in windows.motion])
         ahead = (windows.first - self._begins) * steps
+        seconds = 0.0
         for many in np.unique(ahead[rows]):
             which = np.flatnonzero(ahead[rows] == many)
             if many == 0:
@@ -75,10 +80,12 @@ class SmoothedStarts:
             wrenches = {
                 frame: np.stack([motion.wrenches[frame][at] for motion, at in held]) for frame in first.wrenches
             }
+            began = time.perf_counter()
             out = pool(starts[which], **inputs, wrenches=wrenches or None, steps=int(many), record=())
+            seconds += time.perf_counter() - began
             good = out.status == 0
             starts[which[good]] = out.end[good]
-        return starts
+        return starts, int(ahead[rows].sum()), seconds
 
 
 def _instants_before(motion: Motion) -> int:
@@ -101,11 +108,12 @@ def _smoothed(motion: Motion, at: int, tangents: Tangents, noise: Noise) -> tupl
     slopes = powers * (t[:, None] / scale) ** np.maximum(powers - 1, 0) / scale
     away = tangents.difference(motion.q[at], motion.q[near])
     dq, v = np.zeros(away.shape[1]), np.zeros(away.shape[1])
-    for i in range(away.shape[1]):
-        rows, wanted = [values / noise.q[i]], [away[:, i] / noise.q[i]]
+    for sigma_q, sigma_v in np.unique(np.stack([noise.q, noise.v]), axis=1).T:  # one system to all of the same noise
+        alike = np.flatnonzero((noise.q == sigma_q) & (noise.v == sigma_v))
+        rows, wanted = [values / sigma_q], [away[:, alike] / sigma_q]
         if motion.v is not None:
-            rows.append(slopes / noise.v[i])
-            wanted.append(motion.v[near, i] / noise.v[i])
+            rows.append(slopes / sigma_v)
+            wanted.append(motion.v[np.ix_(near, alike)] / sigma_v)
         found = np.linalg.lstsq(np.concatenate(rows), np.concatenate(wanted), rcond=None)[0]
-        dq[i], v[i] = found[0], found[1] / scale
+        dq[alike], v[alike] = found[0], found[1] / scale
     return tangents.integrate(motion.q[at], dq), v

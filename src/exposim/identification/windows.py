@@ -131,29 +131,37 @@ class Windows:
         apart = np.concatenate([self.tangents.difference(q, self.q[rows]), self.v[rows] - v], axis=-1)
         return np.nan_to_num(apart * self.weights[rows], copy=False, nan=0.0)
 
-    def sensitivities(self, pool: Rollout, states: Array, names: Sequence[str]) -> tuple[Array, NDArray[np.int_]]:
-        """Of q and v at every step by the start and by parameters, weighted, (W, T + 1, 2 nv, ndx + np).
+    def sensitivities(
+        self, pool: Rollout, states: Array, names: Sequence[str], rows: NDArray[np.int_]
+    ) -> tuple[Array, NDArray[np.int_]]:
+        """Of q and v at every step by the start and by parameters, weighted, (rows, T + 1, 2 nv, ndx + np).
 
         Also how many steps of each window were not differentiable.
+
+        Args:
+            pool: In the world of the parameters.
+            states: As :meth:`simulate` gives them of these windows.
+            names: Of the parameters.
+            rows: Which windows.
         """
-        W, T, nv = len(self), self.T, self.simulator.robot.nv
-        flat: dict[str, Any] = {name: each.reshape(W * T, -1) for name, each in self.inputs.items()}
-        wrenches = {frame: each.reshape(W * T, 6) for frame, each in self.wrenches.items()} or None
+        W, T, nv = len(rows), self.T, self.simulator.robot.nv
+        flat: dict[str, Any] = {name: each[rows].reshape(W * T, -1) for name, each in self.inputs.items()}
+        wrenches = {frame: each[rows].reshape(W * T, 6) for frame, each in self.wrenches.items()} or None
         found = pool.linearize(
-            states[:, :T].reshape(W * T, -1), **flat, wrenches=wrenches, parameters=names if names else ()
+            states[:, :T].reshape(W * T, -1), **flat, wrenches=wrenches, by="nothing", parameters=names if names else ()
         )
         ndx, np_ = found.x.shape[1], len(names)
         A, P = found.x.reshape(W, T, ndx, ndx), found.parameters.reshape(W, T, ndx, np_)
         S = np.zeros((W, ndx, ndx + np_))
         S[:, :, :ndx] = np.eye(ndx)
         J = np.empty((W, T + 1, 2 * nv, ndx + np_))
-        J[:, 0] = S[:, : 2 * nv]
+        weights, ends = self.weights[rows, :, :, None], self.lengths[rows]
+        np.multiply(S[:, : 2 * nv], weights[:, 0], out=J[:, 0])
         for k in range(T):
             S = np.matmul(A[:, k], S)
             S[:, :, ndx:] += P[:, k]
-            J[:, k + 1] = S[:, : 2 * nv]
-        J *= self.weights[..., None]
-        J[self.weights == 0.0] = 0.0  # of steps beyond the end of a window, which may be anything
+            S[ends <= k] = 0.0  # beyond the end of a window, where it may be anything
+            np.multiply(S[:, : 2 * nv], weights[:, k + 1], out=J[:, k + 1])
         return J, np.add.reduceat(found.grazing, np.arange(0, W * T, T))
 
 
