@@ -28,6 +28,7 @@ from exposim.scenarios import go2_mpc
 EXAMPLE = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "mpc.py"))
 STEP = 1e-5  # of finite differences
 ITERATIONS = 100
+HEIGHTS = (0.12, 0.16, 0.2, 0.24)  # of jumps [m]: where one search ends depends on last digits
 
 
 def by_differences(model: StepModel, batches: bool) -> Any:
@@ -88,11 +89,13 @@ def by_fddp(task: Any, differences: str | None) -> dict[str, Any]:
 
 
 def fddp(_: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """The jump from a cold start: by derivatives, and by differences."""
+    """Jumps from a cold start: by derivatives, and by differences; by those of Crocoddyl, which take minutes, one."""
     for robot in ("solo12", "go2"):
-        for differences in (None, "batches", "Crocoddyl"):
-            how = f"differences of {STEP:g}, {differences}" if differences else "derivatives"
-            yield {"task": "jump", "robot": robot, "by": how} | by_fddp(EXAMPLE["jump"](robot), differences)
+        for height in HEIGHTS:
+            for differences in (None, "batches", *(("Crocoddyl",) if height == 0.2 else ())):
+                how = f"differences of {STEP:g}, {differences}" if differences else "derivatives"
+                row = {"task": "jump", "robot": robot, "height": height, "by": how}
+                yield row | by_fddp(EXAMPLE["jump"](robot, height=height), differences)
 
 
 def motions(_: argparse.Namespace) -> Iterator[dict[str, Any]]:

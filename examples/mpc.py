@@ -55,16 +55,16 @@ def effort(name: str, rest: np.ndarray, weight: float = 1.0) -> mpc.Term:
     return mpc.Control(rest, weight * {"solo12": 0.1, "go2": 0.5}[name])
 
 
-def jump(name: str, steps: int = 1) -> Task:
-    """By 20 cm in the middle of 0.8 s, and stand at the end."""
+def jump(name: str, steps: int = 1, height: float = 0.2) -> Task:
+    """By so much [m] in the 0.1 s around the middle of 0.8 s, and stand at the end."""
     sim, rest = standing(name, steps=steps)
     stand, horizon = sim.q, round(0.8 / KNOT)
-    top = stand[:3] + np.array([0.0, 0.0, 0.2])
+    top, flight = stand[:3] + np.array([0.0, 0.0, height]), range(horizon // 2 - 2, horizon // 2 + 3)
     cost = mpc.Cost(
         mpc.Posture(stand, weights(0.0, 1.0, 0.1), "running"),
         mpc.Velocity(weight=1e-3),
         effort(name, rest),
-        mpc.Place(BASE[name], top, (10.0, 10.0, 2000.0), when=[horizon // 2]),
+        mpc.Place(BASE[name], top, (10.0, 10.0, 200.0), when=flight),
         mpc.Posture(stand, weights(100.0, 100.0, 10.0), "terminal"),
         mpc.Velocity(weight=1.0, when="terminal"),
     )

@@ -98,6 +98,24 @@ def test_costs_are_half_of_the_weighted_squares_and_expand_by_gauss_and_newton(s
     assert not other.any()
 
 
+@pytest.mark.parametrize("when", ["always", lambda t: 1.0 + t], ids=["always", "more and more"])
+def test_a_cost_of_one_knot_is_that_of_all(sim, when):
+    terms = [
+        mpc.Posture(turned(sim.robot), np.linspace(1.0, 2.0, 18), when),
+        mpc.Velocity(lambda t: np.full(18, t), 0.2, when),
+        mpc.Control(np.full(12, 0.3), 3.0, when),
+    ]
+    at = points(sim)
+    at.x[:, 0] = [0.0, 1.0, 2.0]
+    alone, found = mpc.Cost(*terms).at_knot(1, 4), mpc.Cost(*terms).expand(at)
+    for row in range(3):  # what it keeps of the first must not hold for the others where it does not
+        one = Points(at.sim, at.x[row : row + 1], at.u[row : row + 1], np.array([1]), 4)
+        again = alone.expand(one)
+        assert_allclose(alone.values(one), mpc.Cost(*terms).values(at)[row])
+        for name in ("x", "xx", "u", "uu"):
+            assert_allclose(getattr(again, name)[0], getattr(found, name)[row], rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("when", "counts"),
     [

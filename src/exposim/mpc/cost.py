@@ -95,20 +95,50 @@ class Cost:
 
 
 class _KnotCost(Cost):
+    """Of one point at a time, as solvers ask that go from knot to knot."""
+
     def __init__(self, *terms: Term):
         super().__init__(*terms)
         self._weights: dict[Term, Array] = {}
+        self._products: dict[Term, tuple[Array, Array]] = {}
 
     def values(self, at: Points) -> Array:
         if len(at.x) != 1:
             return super().values(at)
         total = 0.0
         for term in self._asked(at):
-            weights = self._weights.get(term)
-            if weights is None:
-                weights = term.weights(at)[0]
-                if not term.varies_in_time:
-                    self._weights[term] = weights
             residual = term.residual(at)[0]
-            total += 0.5 * float(weights @ (residual * residual))
+            total += 0.5 * float(self._weights_of(term, at) @ (residual * residual))
         return np.array([total])
+
+    def expand(self, at: Points) -> Expansion:
+        if len(at.x) != 1:
+            return super().expand(at)
+        ndx, nu = at.sim._world.tangent_size, len(at.robot.actuated_dofs)
+        x, xx, u, uu = np.zeros(ndx), np.zeros((ndx, ndx)), np.zeros(nu), np.zeros((nu, nu))
+        for term in self._asked(at):
+            weighted, product = self._products_of(term, at)
+            first, second = (u, uu) if term.of_controls else (x, xx)
+            n = len(product)
+            first[:n] += weighted @ term.residual(at)[0]
+            second[:n, :n] += product
+        return Expansion(x[None], xx[None], u[None], uu[None])
+
+    def _weights_of(self, term: Term, at: Points) -> Array:
+        weights = self._weights.get(term)
+        if weights is None:
+            weights = term.weights(at)[0]
+            if not term.varies_in_time:
+                self._weights[term] = weights
+        return weights
+
+    def _products_of(self, term: Term, at: Points) -> tuple[Array, Array]:
+        """RᵀW and RᵀWR."""
+        found = self._products.get(term)
+        if found is None:
+            R = term.jacobian(at)[0]
+            weighted = (R * self._weights_of(term, at)[:, None]).T
+            found = weighted, weighted @ R
+            if term.linear and not term.varies_in_time:
+                self._products[term] = found
+        return found

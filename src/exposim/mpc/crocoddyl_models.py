@@ -200,11 +200,10 @@ class StepModel(crocoddyl.ActionModelAbstract):  # type: ignore[misc]
                 data.Lu[:], data.Luu[:, :], data.Lxu[:, :] = data.costs.Lu, data.costs.Luu, data.costs.Lxu
 
     def _slopes(self, x: Array, u: Array) -> tuple[Array, Array]:
-        state, Fx, Fu = State._of(x, self._layout), np.eye(self.state.ndx), np.zeros((self.state.ndx, self.nu))
-        for _ in range(self._horizon.steps):
-            found = self._sim.linearize(state, **self._given(u), **self._horizon.how)
-            by_control = found.tau if self._horizon.control == "tau" else found.target
-            state, Fx, Fu = found.state, found.x @ Fx, found.x @ Fu + by_control
+        x, Fx, Fu = self._sim._slopes(State._of(x, self._layout), **self._given(u), **self._horizon.how)
+        for _ in range(1, self._horizon.steps):
+            x, A, B = self._sim._slopes(State._of(x, self._layout), **self._given(u), **self._horizon.how)
+            Fx, Fu = A @ Fx, A @ Fu + B
         return Fx, Fu
 
     def _given(self, u: Array) -> dict[str, Any]:

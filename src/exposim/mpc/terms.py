@@ -26,7 +26,8 @@ class Term:
     r"""Half of the weighted squares of a residual, :math:`\tfrac12 \sum_i w_i\, r_i(x, u)^2`, at some knots.
 
     Its second derivative is that of Gauss and Newton, :math:`R^\top W R`. A term of one's own has ``size``,
-    ``residual`` and ``jacobian``, and says ``of_controls = True`` if it is one of u rather than of x.
+    ``residual`` and ``jacobian``, and says ``of_controls = True`` if it is one of u rather than of x. If its jacobian
+    is the same everywhere it may say so, ``linear = True``: that is then computed once.
 
     Args:
         weight: One number of zero or more, or one per entry of the residual.
@@ -35,6 +36,7 @@ class Term:
     """
 
     of_controls = False
+    linear = False
 
     def __init__(self, weight: ArrayLike = 1.0, when: When = "always"):
         self._weight = _checks.finite("weight", _checks.as_array("weight", weight))
@@ -123,6 +125,8 @@ class Velocity(Term):
         when: Likewise.
     """
 
+    linear = True
+
     def __init__(self, v: Reference | None = None, weight: ArrayLike = 1.0, when: When = "always"):
         super().__init__(weight, when)
         self._v = v if v is None or callable(v) else _series("v", v)
@@ -151,6 +155,7 @@ class Control(Term):
     """
 
     of_controls = True
+    linear = True
 
     def __init__(self, u: Reference | None = None, weight: ArrayLike = 1.0, when: When = "always"):
         super().__init__(weight, when)
