@@ -66,8 +66,8 @@ constexpr double kFastDrive = 8.0, kDriveStage = 0.75;
 /// A motor is beyond its bound by this share of its effort.
 constexpr double kBeyondBound = 1e-9;
 /// How often a step is taken again because a motor or dry friction was not what it was taken for; how often motors
-/// may be taken from a bound, and each may change its mind.
-constexpr int kMostSettlings = 16, kMostReleases = 6, kMostChanges = 3;
+/// may be taken from a bound, and each may change its mind. And how often that is asked before the step is taken.
+constexpr int kMostSettlings = 16, kMostReleases = 6, kMostChanges = 3, kMostLooksAhead = 3;
 /// So many times its inertia is added to a joint that comes to rest within the step.
 constexpr double kRigid = 1e8;
 

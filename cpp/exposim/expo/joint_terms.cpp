@@ -170,8 +170,8 @@ void JointTerms::average(Track& track, double v_next) const {
   }
 }
 
-bool JointTerms::settle_ahead(const VectorXd& dv) {
-  if (!may_settle_ahead_) return false;
+bool JointTerms::settle_ahead(const VectorXd& dv, int look) {
+  if (look == thresholds::kMostLooksAhead || (look == 0 && !may_settle_ahead_)) return false;
   may_settle_ahead_ = false;
   bool again = false;
   for (Track& track : tracks_) {

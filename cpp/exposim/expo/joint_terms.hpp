@@ -55,9 +55,11 @@ class JointTerms {
   /// What became of those that were followed: the averages of a step.
   void take_followed(const Resolver& resolver, const FollowedDrives& drives);
 
-  /// Compares what a step is expected to lead to with what motors were taken for, once.
+  /// Compares what a step is expected to lead to with what motors were taken for, before it is taken for the first
+  /// time.
+  /// @param look how often that was done.
   /// @return whether some are taken for something else now, to be fitted anew.
-  bool settle_ahead(const Eigen::VectorXd& dv);
+  bool settle_ahead(const Eigen::VectorXd& dv, int look);
   /// Compares what a step led to with what motors and friction were taken for.
   /// @return whether some are taken for something else now, so that the step is to be taken again.
   /// @param round how often that has happened in this step.

@@ -169,7 +169,7 @@ bool Expo::look_ahead(const World& world, Workspace& workspace, const State& sta
       return scratch.ahead.look(workspace.robot, scratch.system, scratch.strands, dt, scratch.acceleration);
     };
     scratch.changing = !look();
-    if (scratch.joints.settle_ahead(scratch.acceleration)) {  // before anything is followed in vain
+    for (int k = 0; scratch.joints.settle_ahead(scratch.acceleration, k); ++k) {  // before anything is followed in vain
       fit_again(workspace, input);
       scratch.changing = !look();
     }
