@@ -31,6 +31,11 @@ void TurningCompliance::add_turning(std::size_t joint, const Vector3d& position,
   add_point(joint, position, arm);
 }
 
+void TurningCompliance::add_spin(std::size_t joint) {
+  plain_.add_spin(joint);
+  size_ += 3;
+}
+
 void TurningCompliance::add_dof(Index dof, Index rows) {
   plain_.add_dof(dof, rows);
   size_ += rows;
