@@ -11,6 +11,34 @@ using Eigen::Index;
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 using Entry = ResolverRecord::Entry;
+using Place = StrandCoordinates::Place;
+
+namespace {
+
+/// Row i of G x, for rows x of its coordinates; put together in `room` where it is none of these.
+const double* row_of_motion(const Place& place, Index i, const double* x, Index length, double* room) {
+  if (place.size == 3 || (place.size == 1 && i == 0)) return x + i * length;
+  if (place.size == 1) return std::fill_n(room, length, 0.0) - length;
+  if (place.angular) return x + (3 + i) * length;
+  const Index j = (i + 1) % 3, l = (i + 2) % 3;
+  const double *const along = x + i * length, *const about_j = x + (3 + j) * length, *about_l = x + (3 + l) * length;
+  for (Index n = 0; n < length; ++n) room[n] = along[n] + place.arm(l) * about_j[n] - place.arm(j) * about_l[n];
+  return room;
+}
+
+/// G x of a motion x of all coordinates. @return behind it.
+double* put_motion(const Place& place, const double* x, double* to) {
+  x += place.first;
+  if (place.size == 6 && place.angular) x += 3;
+  const bool turns = place.size == 6 && !place.angular, one = place.size == 1;
+  const double* const arm = place.arm.data();
+  to[0] = turns ? x[0] + x[4] * arm[2] - x[5] * arm[1] : x[0];
+  to[1] = turns ? x[1] + x[5] * arm[0] - x[3] * arm[2] : one ? 0.0 : x[1];
+  to[2] = turns ? x[2] + x[3] * arm[1] - x[4] * arm[0] : one ? 0.0 : x[2];
+  return to + 3;
+}
+
+}  // namespace
 
 void ResolverSweep::go_back(const Entry& entry, SensitivityRows& z, const Stages& A, const EventTime* event) {
   const Index length = z.length();
@@ -53,34 +81,23 @@ void ResolverSweep::go_back(const Entry& entry, SensitivityRows& z, const Stages
 }
 
 void ResolverSweep::take_response(const Entry& entry) {
-  const std::vector<StrandCoordinates::Place>& places = record_->blocks.of;
+  const std::vector<Place>& places = record_->blocks.of;
   const Index count = record_->blocks.count;
   const auto begin = record_->pushed.begin() + static_cast<std::ptrdiff_t>(entry.pushed);
   pushing_.clear();
   for (std::size_t k = 0; k < strands_.size(); ++k) {
     if (!track(entry, k).is_free()) pushing_.push_back(k);
   }
-  const auto rows = 3 * static_cast<Index>(pushing_.size()), columns = 3 * static_cast<Index>(strands_.size());
-  clear(response_, rows, columns);
-  clear(of_blocks_, rows, count);
+  response_.resize(3 * static_cast<Index>(pushing_.size()), 3 * static_cast<Index>(strands_.size()));
+  of_blocks_.resize(1, count);
   for (std::size_t p = 0; p < pushing_.size(); ++p) {
-    const StrandCoordinates::Place& place = places[strands_[pushing_[p]]];
+    const Place& place = places[strands_[pushing_[p]]];
     const auto end = record_->pushed.begin() + static_cast<std::ptrdiff_t>(entry.pushed_end);
-    const Index j = std::find(begin, end, place.first) - begin;
+    const Index j = static_cast<Index>(entry.response) + (std::find(begin, end, place.first) - begin) * count;
     for (Index i = 0; i < 3; ++i) {
-      double* const to = of_blocks_.row(3 * static_cast<Index>(p) + i).data();
-      place.for_each(i, [&](Index c, double factor) {
-        const double* const R =
-            record_->response.data() + static_cast<Index>(entry.response) + (j + c - place.first) * count;
-        for (Index n = 0; n < count; ++n) to[n] += factor * R[n];
-      });
-    }
-  }
-  for (std::size_t k = 0; k < strands_.size(); ++k) {
-    for (Index i = 0; i < 3; ++i) {
-      places[strands_[k]].for_each(i, [&](Index c, double factor) {
-        response_.col(3 * static_cast<Index>(k) + i) += factor * of_blocks_.col(c);
-      });
+      double* to = response_.row(3 * static_cast<Index>(p) + i).data();
+      const double* const row = row_of_motion(place, i, record_->response.data() + j, count, of_blocks_.data());
+      for (const std::size_t k : strands_) to = put_motion(places[k], row, to);
     }
   }
 }

@@ -187,6 +187,8 @@ class ExpoTangent final : public AgreementWatcher {
   /// @param held these forces.
   void hold_followed(RobotData& data, const StrandList& strands, const Vector& a, const Vector& lam,
                      const Vector& along, Tangent& da, Tangent& ddp, Vector& held);
+  /// By what double averages of forces have beside averages, which are held already.
+  void hold_double_averages(RobotData& data, const StrandList& strands);
   /// Forces over the step, of strands and along degrees of freedom, and the accelerations that they lead to.
   void take_followed(RobotData& data, const StiffSystem& system, const StrandList& strands, const Followed& followed);
   void add_averages_of_drives(const FollowedDrives& drives);

@@ -142,6 +142,18 @@ void ExpoTangent::hold_followed(RobotData& data, const StrandList& strands, cons
   }
 }
 
+void ExpoTangent::hold_double_averages(RobotData& data, const StrandList& strands) {
+  if (!turning_.empty() || !system_.dofs.empty()) {
+    return hold_followed(data, strands, a_.col(1), followed_.col(1), along_.col(1), da2_, system_.ddp_bar2,
+                         system_.held2);
+  }
+  da2_ = da_;
+  system_.ddp_bar2 = system_.ddp_bar;
+  system_.held2 = followed_.col(1);
+  add_change_of_response(strands, a_.col(1) - a_.col(0), followed_.col(1) - followed_.col(0), da2_, 1.0,
+                         &system_.ddp_bar2);
+}
+
 void ExpoTangent::take_followed(RobotData& data, const StiffSystem& system, const StrandList& strands,
                                 const Followed& followed) {
   const std::size_t count = strands.all().size();
@@ -180,7 +192,7 @@ void ExpoTangent::follow(RobotData& data, const StiffSystem& system, const Stran
   watch_unknown(followed.resolver);
   take_followed(data, system, strands, followed);
   hold_followed(data, strands, a_.col(0), followed_.col(0), along_.col(0), da_, system_.ddp_bar, system_.held);
-  hold_followed(data, strands, a_.col(1), followed_.col(1), along_.col(1), da2_, system_.ddp_bar2, system_.held2);
+  hold_double_averages(data, strands);
   differentiate_shared(data);
   resolver_.differentiate(ResolverTangent::Wanted::kAll, out_->exact);
 
