@@ -150,6 +150,7 @@ void ExpoTangent::hold_double_averages(RobotData& data, const StrandList& strand
   da2_ = da_;
   system_.ddp_bar2 = system_.ddp_bar;
   system_.held2 = followed_.col(1);
+  if (!out_->exact) return;
   add_change_of_response(strands, a_.col(1) - a_.col(0), followed_.col(1) - followed_.col(0), da2_, 1.0,
                          &system_.ddp_bar2);
 }
