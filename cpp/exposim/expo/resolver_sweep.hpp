@@ -163,7 +163,7 @@ class ResolverSweep {
   std::vector<double> lam1_, lam2_;   // by forces of strands and drives in the stages
   std::vector<std::size_t> pushing_;  // strands that are not free in the present micro-step
   std::vector<double> y_;             // of these
-  RowMatrixXd response_, of_blocks_;  // R, three rows to each; of it, what they feel of blocks
+  RowMatrixXd response_, of_blocks_;  // R, three rows to each; a row of it, by blocks
   std::vector<double> scratch_, by_push_;
   LongRowSum sum_;
   StrandBasis basis_;

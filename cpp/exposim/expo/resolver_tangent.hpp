@@ -116,10 +116,6 @@ class ResolverTangent {
   // What comes of it (resolver_tangent_results.cpp):
   void allot();
   void multiply(const ResolverRecord& record, const Whole& whole);
-  /// Forces at the stages, less those that are held: a row to each place of the sweep; and, behind them, ones.
-  void load_forces(const ResolverRecord& record, const Eigen::VectorXd& held);
-  /// Σ Aᵢ over the stages; and, if Υ changes, Σ Fᵢ Aᵢ for all coordinates F of these forces.
-  void sum_up_stages(const ResolverRecord& record, const Eigen::VectorXd& held);
   /// Of strands that stayed what they were.
   void stretch(const ResolverRecord& record);
   /// Of averages of forces, by their integrals.
@@ -132,20 +128,26 @@ class ResolverTangent {
   const std::vector<const double*>& wrenches(const ResolverRecord& record, bool twice);
   /// What forces over the step are beside those that are held; whether they are anything.
   bool beside_held(const ResolverRecord& record, const Whole& whole);
+  const Tangent* given_of(std::size_t drive) const;
+  double along_drive(const FollowedDrives::Track& track, bool twice) const;
 
-  // dΥ (resolver_tangent_compliance.cpp):
-  /// Rows of the coordinates that act, then of drives, by those of the sweep's places.
+  // Sums over the stages, and dΥ (resolver_tangent_compliance.cpp):
+  /// Forces at the stages, less those that are held: a row to each place of the sweep; and, behind them, ones.
+  void load_forces(const ResolverRecord& record, const Eigen::VectorXd& held);
+  /// Σ Aᵢ over the stages; and, if Υ changes, Σ Fᵢ Aᵢ for all coordinates F of these forces.
+  void sum_up_stages(const ResolverRecord& record, const Eigen::VectorXd& held);
+  /// Coordinates of strands that act, and drives.
+  void find_acting(const ResolverRecord& record);
+  /// Rows of these, by those of the sweep's places.
   void gather_asked(const ResolverRecord& record, const double* rows, Eigen::Index length,
                     std::vector<const double*>& to);
-  void find_acting(const ResolverRecord& record);
+  /// Of a body, those in the record.
   void find_points(const ResolverRecord& record, const SystemTangent::Arms& arms);
   /// Of all outputs, by what was summed up over the stages.
   void add_change_of_Upsilon(const ResolverRecord& record);
   void add_turning_arms(const ResolverRecord& record);
   /// dΥ of what is beside the forces that are held: a row to each place, a column to each move.
   void change_beside(const ResolverRecord& record);
-  const Tangent* given_of(std::size_t drive) const;
-  double along_drive(const FollowedDrives::Track& track, bool twice) const;
 
   const SystemTangent* inputs_ = nullptr;
   const StiffSystem* system_ = nullptr;

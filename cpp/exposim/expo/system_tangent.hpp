@@ -37,7 +37,7 @@ struct SystemTangent {
   /// Coordinates of all strands in which forces over the step are asked for, and in which ∂Υ/∂q is; empty: three to
   /// each strand.
   StrandCoordinates coordinates;
-  /// Those of points of a body, by which its Υ is known where the arms keep their directions. But they turn with it:
+  /// Of bodies with several points Υ is known by six coordinates, as if the arms kept their directions. They turn:
   struct Arms {
     Eigen::Index first;                    ///< of its coordinates
     std::size_t joint;                     ///< of the body

@@ -196,7 +196,7 @@ class ExpoTangent final : public AgreementWatcher {
   /// Adds those of a = M⁻¹Jᵀf, with f held; and times a factor those of Υf, if asked for.
   void add_change_of_response(const StrandList& strands, const Vector& a, const Vector& f, Tangent& da, double factor,
                               Tangent* ddp);
-  /// Subtracts the derivatives of Υf, with f held, from those of accelerations; whether Υ counts otherwise or not.
+  /// Subtracts the derivatives of Υf, with f held, from those of accelerations.
   void subtract_response(const RobotData& data, const StrandList& strands, const Vector& f, Tangent& ddp);
   void add_forces(const StrandList& strands, const Vector& lam);
   /// Puts what accelerations of leading strands change by, with those of the robot, q and v, into matrices.

@@ -121,7 +121,7 @@ void ExpoTangent::look_stage(RobotData& data, const StiffSystem& system, const S
   Tangent ddp_bar;
   if (closes) {
     ddp_bar = ddp_;
-    subtract_response(data, strands, lam, ddp_bar);
+    if (out_->exact) subtract_response(data, strands, lam, ddp_bar);
   }
   // λ = f − Q p̈ with the whole acceleration p̈.
   MatrixXd Q = MatrixXd::Zero(m, m);

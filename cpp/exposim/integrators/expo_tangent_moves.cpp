@@ -14,7 +14,7 @@ using Eigen::VectorXd;
 
 namespace {
 
-/// Points of a body that act by themselves, up to so many: three numbers each, where the body has six.
+/// So many points of a body that act are asked for by the six coordinates of the body, fewer by three of each.
 constexpr Index kPointsOfBody = 3;
 
 }  // namespace
