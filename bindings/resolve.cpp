@@ -132,8 +132,8 @@ ResolvedTangents resolve_tangents(const Eigen::MatrixXd& Upsilon, const VectorXd
   }
   for (std::size_t k = 0; k < elements.size(); ++k) {
     const Eigen::Index first = 3 * static_cast<Eigen::Index>(k);
-    result.lam_bar.middleRows<3>(first) = tangents.lam_bar(k);
-    result.lam_bar2.middleRows<3>(first) = tangents.lam_bar2(k);
+    result.lam_bar.middleRows<3>(first) = tangents.lam_bar().middleRows<3>(first);
+    result.lam_bar2.middleRows<3>(first) = tangents.lam_bar2().middleRows<3>(first);
     result.displacement.middleRows<3>(first) = tangents.moved(k);
     result.velocity.middleRows<3>(first) = tangents.velocity(k);
     result.stretch.middleRows<3>(first) = tangents.stretch(k);

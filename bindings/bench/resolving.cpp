@@ -141,8 +141,8 @@ Arrays resolve_robot(SharedSimulator& self, const VectorXd& q, const VectorXd& v
   for (std::size_t k = 0; k < laws.size(); ++k) {
     const auto rows = [&](const char* name) { return result[name].middleRows<3>(3 * static_cast<Index>(k)); };
     if (tangent) {
-      rows("lam_bar") = tangents.lam_bar(k);
-      rows("lam_bar2") = tangents.lam_bar2(k);
+      rows("lam_bar") = tangents.lam_bar().middleRows<3>(3 * static_cast<Index>(k));
+      rows("lam_bar2") = tangents.lam_bar2().middleRows<3>(3 * static_cast<Index>(k));
       rows("displacement") = tangents.moved(k);
       rows("velocity") = tangents.velocity(k);
       rows("stretch") = tangents.stretch(k);

@@ -1,13 +1,12 @@
 #include "exposim/expo/block_rows.hpp"
 
-#include <algorithm>
-
 namespace exposim {
 
 using Eigen::Index;
+using Place = StrandCoordinates::Place;
 
-void BlockRows::begin(const ResolverRecord& record, Index length) {
-  const auto count = static_cast<std::size_t>(record.coordinates);
+void BlockRows::begin(const StrandCoordinates& strands, Index length) {
+  const auto count = static_cast<std::size_t>(strands.count);
   length_ = length;
   pointers_.assign(count, nullptr);
   summed_.assign(count, 0);
@@ -15,34 +14,22 @@ void BlockRows::begin(const ResolverRecord& record, Index length) {
   if (sums_.size() < count) sums_.resize(count);
 }
 
-void BlockRows::add(const ResolverRecord& record, std::size_t k, const Rows3& rows) {
-  if (!rows.first) return;
-  const auto first = static_cast<std::size_t>(record.first[k]);
-  const Index size = record.size[k];
-  if (size < 6) {
-    for (Index i = 0; i < size; ++i) add(first + static_cast<std::size_t>(i), rows[i]);
-    return;
-  }
-  const StiffSystem::Row& row = *record.rows[k];
-  const bool angular = row.rows == Rows::kAngular;
-  std::fill_n(summed_.begin() + record.first[k], 6, 1);
-  for (Index i = 0; i < 3; ++i) {
-    const std::size_t along = first + static_cast<std::size_t>(i), about = along + 3;
-    sums_[angular ? about : along].add(1.0, rows[i]);
-    if (angular) continue;
-    const Index j = (i + 1) % 3, l = (i + 2) % 3;
-    sums_[about].add(row.arm(j), rows[l]).add(-row.arm(l), rows[j]);
+void BlockRows::add(const Place& place, const Rows3& rows) {
+  for (Index i = 0; rows.first && i < 3; ++i) {
+    place.for_each(i, [&](Index coordinate, double factor) {
+      if (factor != 0.0) add(static_cast<std::size_t>(coordinate), factor, rows[i]);
+    });
   }
 }
 
-void BlockRows::add(std::size_t coordinate, const double* row) {
-  if (!summed_[coordinate] && !pointers_[coordinate]) {
+void BlockRows::add(std::size_t coordinate, double factor, const double* row) {
+  if (!summed_[coordinate] && !pointers_[coordinate] && factor == 1.0) {
     pointers_[coordinate] = row;
     return;
   }
-  if (!summed_[coordinate]) sums_[coordinate].add(1.0, pointers_[coordinate]);  // a drive and the limit of its joint
+  if (!summed_[coordinate] && pointers_[coordinate]) sums_[coordinate].add(1.0, pointers_[coordinate]);
   summed_[coordinate] = 1;
-  sums_[coordinate].add(1.0, row);
+  sums_[coordinate].add(factor, row);
 }
 
 const std::vector<const double*>& BlockRows::end() {
@@ -59,23 +46,15 @@ const std::vector<const double*>& BlockRows::end() {
   return pointers_;
 }
 
-Rows3 BlockRows::motion(const ResolverRecord& record, std::size_t k, double* y, Index length) {
-  const StiffSystem::Row& row = *record.rows[k];
-  double* const at = y + record.first[k] * length;
-  if (record.size[k] == 3) return {at, length};
-  if (record.size[k] == 6 && row.rows == Rows::kAngular) return {at + 3 * length, length};
+Rows3 BlockRows::motion(const Place& place, double* y, Index length) {
+  if (place.size == 3) return {y + place.first * length, length};
+  if (place.size == 6 && place.angular) return {y + (place.first + 3) * length, length};
   motion_.resize(static_cast<std::size_t>(3 * length));
   const Rows3 motion{motion_.data(), length};
-  if (record.size[k] == 1) {
-    std::copy_n(at, length, motion[0]);
-    std::fill_n(motion[1], 2 * length, 0.0);
-    return motion;
-  }
   RowSum sum(length);
-  const Rows3 turn{at + 3 * length, length};
   for (Index i = 0; i < 3; ++i) {
-    const Index j = (i + 1) % 3, l = (i + 2) % 3;
-    sum.add(1.0, at + i * length).add(row.arm(l), turn[j]).add(-row.arm(j), turn[l]).into(motion[i]);
+    place.for_each(i, [&](Index coordinate, double factor) { sum.add(factor, y + coordinate * length); });
+    sum.into(motion[i]);
   }
   return motion;
 }

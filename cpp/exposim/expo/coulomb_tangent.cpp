@@ -289,13 +289,18 @@ MarginChange CoulombTangent::margin_change(const Phase& phase, std::size_t which
   return change;
 }
 
+bool CoulombTangent::keeps(const Vector3d& lam, const Vector3d& n) const {
+  const double lam_n = lam.dot(n);
+  return lam_n > 0.0 && tangent(lam, n).norm() <= material().mu * lam_n;
+}
+
 void CoulombTangent::project(const Vector3d& lam, const Vector3d& n, const double* dmu, double* scratch,
                              const Rows3& dlam) const {
   const double mu = material().mu, lam_n = lam.dot(n);
   const Vector3d lam_t = lam - lam_n * n;
   const double norm_t = lam_t.norm();
+  if (keeps(lam, n)) return;
   RowSum sum(dlam.stride);
-  if (lam_n > 0.0 && norm_t <= mu * lam_n) return;
   Matrix3d by = Matrix3d::Zero();
   Vector3d e = Vector3d::Zero();
   if (lam_n > 0.0) {

@@ -23,6 +23,8 @@ class CoulombTangent {
   LinearChange linear_change(const Phase& phase, const Eigen::Vector3d& xi, const Eigen::Vector3d& eta) const;
   MarginChange margin_change(const Phase& phase, std::size_t which, const Eigen::Vector3d& delta,
                              const Eigen::Vector3d& dp, const Eigen::Vector3d& lam) const;
+  /// Whether the projection leaves a force as it is.
+  bool keeps(const Eigen::Vector3d& lam, const Eigen::Vector3d& n) const;
   /// Of the projection of a force.
   void project(const Eigen::Vector3d& lam, const Eigen::Vector3d& n, const double* dmu, double* scratch,
                const Rows3& dlam) const;

@@ -62,7 +62,7 @@ MarginChange LawTangent::margin_change(const Phase& phase, std::size_t which, co
 void LawTangent::project(const Vector3d& lam, const Vector3d& n, const double* dmu, double* scratch,
                          const Rows3& dlam) const {
   if (contact_) return contact_->project(lam, n, dmu, scratch, dlam);
-  if (kind_ != Kind::kLimit || lam.dot(n) > 0.0) return;
+  if (keeps(lam, n)) return;
   RowSum none(dlam.stride);
   for (Index i = 0; i < 3; ++i) none.into(dlam[i]);
 }

@@ -35,6 +35,10 @@ class LawTangent {
   LinearChange linear_change(const Phase& phase, const Eigen::Vector3d& xi, const Eigen::Vector3d& eta) const;
   MarginChange margin_change(const Phase& phase, std::size_t which, const Eigen::Vector3d& delta,
                              const Eigen::Vector3d& dp, const Eigen::Vector3d& lam) const;
+  /// Whether the projection leaves a force as it is.
+  bool keeps(const Eigen::Vector3d& lam, const Eigen::Vector3d& n) const {
+    return contact_ ? contact_->keeps(lam, n) : kind_ != Kind::kLimit || lam.dot(n) > 0.0;
+  }
   /// Of the projection of a force. @param dmu of the friction; null: it does not change. @param scratch three rows.
   void project(const Eigen::Vector3d& lam, const Eigen::Vector3d& n, const double* dmu, double* scratch,
                const Rows3& dlam) const;

@@ -6,6 +6,7 @@
 
 #include "exposim/expo/followed_drives.hpp"
 #include "exposim/expo/strand_basis.hpp"
+#include "exposim/expo/strand_coordinates.hpp"
 #include "exposim/expo/strand_track.hpp"
 
 namespace exposim {
@@ -39,15 +40,16 @@ struct ResolverRecord {
     std::size_t which;   ///< event or change
   };
 
-  std::vector<std::size_t> strands;           ///< among all
-  std::vector<const StiffSystem::Row*> rows;  ///< of each
-  std::vector<Eigen::Index> first, size;      ///< where the coordinates of its block begin, and how many these are
-  Eigen::Index coordinates = 0;               ///< of all blocks
-  std::vector<double> Upsilon;                ///< of these, without drives that are followed
-  std::vector<std::size_t> drives;            ///< that move it, among all
+  std::vector<std::size_t> strands;        ///< among all
+  StrandCoordinates blocks;                ///< that they are followed in
+  std::vector<double> Upsilon;             ///< of these, without drives that are followed
+  StrandCoordinates asked;                 ///< in which it is asked for forces
+  std::vector<Eigen::Index> asked_places;  ///< of these among all of the inputs
+  std::vector<std::size_t> drives;         ///< that move it, among all
   std::vector<FollowedDrives::Drive> laws_of_drives;
-  std::vector<double> push;          ///< that Υ of all strands and drives by forces of drives, row by row
-  std::vector<Eigen::Index> places;  ///< of its strands' coordinates and drives in the inputs
+  std::vector<double> push;            ///< that Υ of all strands and drives by forces of drives, row by row
+  std::vector<double> push_of_blocks;  ///< the same of coordinates of blocks
+  std::vector<Eigen::Index> places;    ///< of its strands' coordinates and drives in the inputs
 
   std::vector<Entry> entries;
   std::vector<StrandTrack> tracks;
@@ -60,6 +62,7 @@ struct ResolverRecord {
   std::vector<char> acts;        ///< it had a force
   std::vector<char> changed;     ///< its law has changed more of it than its force
   std::vector<char> held_back;   ///< its friction may be
+  std::vector<char> cut, cut2;   ///< its average, or double average, was projected to what it can bear
   std::vector<char> mu_changes;  ///< at the end (StrandTangent)
   std::size_t stages = 0;        ///< at which forces act
 
@@ -67,10 +70,10 @@ struct ResolverRecord {
   double push_of(std::size_t place, std::size_t drive) const { return push[place * drives.size() + drive]; }
 
   void clear() {
-    strands.clear(), rows.clear(), first.clear(), size.clear(), Upsilon.clear(), drives.clear();
-    laws_of_drives.clear(), push.clear(), places.clear(), entries.clear(), tracks.clear(), drive_tracks.clear();
-    pushed.clear(), response.clear(), events.clear(), changes.clear(), acts.clear(), held_back.clear();
-    mu_changes.clear(), changed.clear();
+    strands.clear(), blocks.clear(), Upsilon.clear(), asked.clear(), asked_places.clear(), drives.clear();
+    laws_of_drives.clear(), push.clear(), push_of_blocks.clear(), places.clear(), entries.clear(), tracks.clear();
+    drive_tracks.clear(), pushed.clear(), response.clear(), events.clear(), changes.clear(), acts.clear();
+    held_back.clear(), cut.clear(), cut2.clear(), mu_changes.clear(), changed.clear();
     stages = 0;
   }
 };

@@ -38,29 +38,41 @@ void ResolverSweep::number_outputs(const std::vector<StrandTrack>& tracks, bool 
   const std::size_t count = strands_.size();
   ends_.resize(count);
   of_strands_.assign(count, Outputs());
-  of_drives_.assign(record_->drives.size(), Outputs());
+  of_coordinates_.assign(static_cast<std::size_t>(record_->asked.count), Forces());
+  of_drives_.assign(record_->drives.size(), Forces());
   outputs_ = 0;
-  const auto number = [&](Index rows, Outputs& of) {
-    of.lam2 = outputs_;
-    outputs_ += rows;
-    if (!all) return;
-    of.lam = outputs_;
+  const auto number = [&](Index rows, Index& to) {
+    if (to >= 0) return;
+    to = outputs_;
     outputs_ += rows;
   };
+  const auto number_both = [&](Forces& of) {
+    number(1, of.lam2);
+    if (all) number(1, of.lam);
+  };
   for (std::size_t k = 0; k < count; ++k) {
-    Outputs& of = of_strands_[k];
-    number(3, of);
-    if (!all || !record_->changed[strands_[k]]) continue;
-    StrandTangent& d = basis_.start(has_material(k), record_->mu_changes[strands_[k]]);
-    law(k).end(tracks[record_->strands[strands_[k]]].phase, d, d.stretch);
-    std::copy_n(d.stretch.first, ends_[k].size(), ends_[k].begin());
+    const std::size_t strand = strands_[k];
     for (Index i = 0; i < 3; ++i) {
-      const double* const row = d.stretch[i];
-      const bool counts = std::any_of(row, row + StrandChange::kColumns, [](double x) { return x != 0.0; });
-      of.stretch[i] = counts ? outputs_++ : -1;
+      record_->asked.of[strand].for_each(
+          i, [&](Index c, double) { number_both(of_coordinates_[static_cast<std::size_t>(c)]); });
     }
+    Outputs& of = of_strands_[k];
+    if (record_->cut2[strand]) number(3, of.cut.lam2);
+    if (all && record_->cut[strand]) number(3, of.cut.lam);
+    if (all && record_->changed[strand]) number_stretch(k, tracks[record_->strands[strand]]);
   }
-  for (Outputs& of : of_drives_) number(1, of);
+  for (Forces& of : of_drives_) number_both(of);
+}
+
+void ResolverSweep::number_stretch(std::size_t k, const StrandTrack& track) {
+  StrandTangent& d = basis_.start(has_material(k), record_->mu_changes[strands_[k]]);
+  law(k).end(track.phase, d, d.stretch);
+  std::copy_n(d.stretch.first, ends_[k].size(), ends_[k].begin());
+  for (Index i = 0; i < 3; ++i) {
+    const double* const row = d.stretch[i];
+    const bool counts = std::any_of(row, row + StrandChange::kColumns, [](double x) { return x != 0.0; });
+    of_strands_[k].stretch[i] = counts ? outputs_++ : -1;
+  }
 }
 
 void ResolverSweep::sweep(const ResolverRecord& record, const std::vector<LawTangent>& laws,
@@ -76,9 +88,10 @@ void ResolverSweep::sweep(const ResolverRecord& record, const std::vector<LawTan
   std::size_t stages = record.stages;
   for (std::size_t k = 0; k < count; ++k) stages += may_be_held_back(k);
   const auto each = static_cast<std::size_t>(each_stage_);
+  stage_count_ = static_cast<Index>(stages);
   stages_.resize(stages * each);
   for (std::vector<double>* const forces : {&lam1_, &lam2_}) forces->resize(std::max(each, places_.size() * kFour));
-  y_.resize(static_cast<std::size_t>(record.coordinates * std::max(length, kFour)));
+  y_.resize(3 * count * static_cast<std::size_t>(std::max(length, kFour)));
   scratch_.resize(static_cast<std::size_t>(7 * length));
 
   for (std::size_t k = 0; k < count; ++k) {
@@ -132,28 +145,38 @@ void ResolverSweep::add_integrals(const Entry& entry) {
   // See add_to_integrals(); what is in the first integral goes on into the second.
   const double h = entry.h, g = kGamma, one = 1.0 - g, after = entry.left - h;
   const Index length = rows_.length();
-  const auto add = [&](const Outputs& of, Index i, double* lam1, double* lam2, double f1, double f2, double so_far) {
+  const auto add = [&](Index r, Index r2, double by, double* lam1, double* lam2, double f1, double f2, double so_far) {
     const double once = one * f1 + g * f2;
-    const Index r = of.lam + i, r2 = of.lam2 + i;
-    lam1[r2] += h * one * (2.0 * h * g + after);
-    lam2[r2] += h * g * (h * g + after);
-    if (entry.times_move) rows_.h()[r2] += so_far + 2.0 * h * g * (2.0 * one * f1 + g * f2) + after * once;
-    if (of.lam < 0) return;
-    lam1[r] += h * one;
-    lam2[r] += h * g;
-    if (entry.times_move) rows_.h()[r] += once;
+    if (r2 >= 0) {
+      lam1[r2] += by * h * one * (2.0 * h * g + after);
+      lam2[r2] += by * h * g * (h * g + after);
+      if (entry.times_move) rows_.h()[r2] += by * (so_far + 2.0 * h * g * (2.0 * one * f1 + g * f2) + after * once);
+    }
+    if (r < 0) return;
+    lam1[r] += by * h * one;
+    lam2[r] += by * h * g;
+    if (entry.times_move) rows_.h()[r] += by * once;
   };
+  const auto row_of = [](Index first, Index i) { return first < 0 ? first : first + i; };
   for (std::size_t k = 0; k < strands_.size(); ++k) {
     const StrandTrack& at = track(entry, k);
     const Rows3 lam1 = force(false, k, length), lam2 = force(true, k, length);
+    const Forces& own = of_strands_[k].cut;
     for (Index i = 0; i < 3; ++i) {
-      add(of_strands_[k], i, lam1[i], lam2[i], at.lam1(i), at.lam2(i), at.lam_bar(i));
+      const auto add_to = [&](Index r, Index r2, double by) {
+        add(r, r2, by, lam1[i], lam2[i], at.lam1(i), at.lam2(i), at.lam_bar(i));
+      };
+      record_->asked.of[strands_[k]].for_each(i, [&](Index c, double by) {
+        const Forces& of = of_coordinates_[static_cast<std::size_t>(c)];
+        add_to(of.lam, of.lam2, by);
+      });
+      add_to(row_of(own.lam, i), row_of(own.lam2, i), 1.0);
     }
   }
   for (std::size_t d = 0; d < record_->drives.size(); ++d) {
     const FollowedDrives::Track& at = drive(entry, d);
     double *const f = drive_force(false, d, length), *const f2 = drive_force(true, d, length);
-    add(of_drives_[d], 0, f, f2, at.force, at.force2, at.lam_bar);
+    add(of_drives_[d].lam, of_drives_[d].lam2, 1.0, f, f2, at.force, at.force2, at.lam_bar);
   }
 }
 

@@ -4,10 +4,10 @@
 #include <array>
 #include <vector>
 
-#include "exposim/expo/block_rows.hpp"
 #include "exposim/expo/drive_tangent.hpp"
 #include "exposim/expo/law_tangent.hpp"
 #include "exposim/expo/resolver_record.hpp"
+#include "exposim/expo/tangent_products.hpp"
 
 namespace exposim {
 
@@ -57,9 +57,9 @@ class SensitivityRows {
 
 /// Goes back through what a Resolver has done with a group, from what came of it to what it began with.
 ///
-/// Outputs are ∫λ, ∫∫λ and the stretches that are remembered; there are fewer of them than directions, and dΥ, which
-/// acts by forces that are known, need not go along. With V, D what outputs change by with ṗ and Δp at the end of a
-/// micro-step, Λᵢ by forces of the stages for what else these do, and R = (I + ΥQ)⁻¹Υ,
+/// Outputs are ∫Gᵀλ, ∫∫Gᵀλ and the stretches that are remembered; there are fewer of them than directions, and dΥ,
+/// which acts by forces that are known, need not go along. With V, D what outputs change by with ṗ and Δp at the end of
+/// a micro-step, Λᵢ by forces of the stages for what else these do, and R = (I + ΥQ)⁻¹Υ,
 ///
 ///   A₂ = gV + g²D,   A₁ = (h − g)(V + 2gD) − (2g(h − g)K + (h − g)B)ᵀΛ₂,
 ///   y = Rᵀ(Aᵢ − QᵀΛᵢ),   Λᵢ ← Λᵢ + y,   Aᵢ ← Aᵢ − QᵀΛᵢ,
@@ -68,9 +68,12 @@ class SensitivityRows {
 /// A₂ first, hᵢ = g, h. Aᵢ is what they change by with dp̈̄ + dΥ λᵢ in stage i.
 class ResolverSweep {
  public:
-  /// Where outputs stand; negative: nowhere.
+  /// Where outputs stand, or the first of them; negative: nowhere.
+  struct Forces {
+    Eigen::Index lam = -1, lam2 = -1;  ///< ∫λ and ∫∫λ
+  };
   struct Outputs {
-    Eigen::Index lam = -1, lam2 = -1;        ///< the first of ∫λ and ∫∫λ
+    Forces cut;                              ///< its own, where they are to be projected
     Eigen::Index stretch[3] = {-1, -1, -1};  // NOLINT
   };
 
@@ -86,11 +89,14 @@ class ResolverSweep {
   /// Their coordinates, and drives, among places of the record.
   const std::vector<std::size_t>& places() const { return places_; }
   const Outputs& of_strand(std::size_t k) const { return of_strands_[k]; }
-  const Outputs& of_drive(std::size_t d) const { return of_drives_[d]; }
+  /// Of coordinates in which forces are asked for.
+  const Forces& of_coordinate(std::size_t c) const { return of_coordinates_[c]; }
+  const Forces& of_drive(std::size_t d) const { return of_drives_[d]; }
   SensitivityRows& start() { return rows_; }
   /// By accelerations without stiff forces in all stages, one behind the other: a row to each place. Behind those of
   /// micro-steps come some by compliances: one to each strand that may be held back.
   const double* stages() const { return stages_.data(); }
+  Eigen::Index stage_count() const { return stage_count_; }
 
  private:
   struct Stages {
@@ -99,6 +105,7 @@ class ResolverSweep {
 
   void begin(const ResolverRecord& record);
   void number_outputs(const std::vector<StrandTrack>& tracks, bool all);
+  void number_stretch(std::size_t k, const StrandTrack& track);
   double* stage(std::size_t i) { return stages_.data() + static_cast<Eigen::Index>(i) * each_stage_; }
   const LawTangent& law(std::size_t k) const { return (*laws_)[record_->strands[strands_[k]]]; }
   bool has_material(std::size_t k) const { return (*materials_)[record_->strands[strands_[k]]]; }
@@ -130,6 +137,8 @@ class ResolverSweep {
   // A micro-step (resolver_sweep_stages.cpp):
   /// Through its stages, with what forces do by themselves as given; an event may feel accelerations of the first.
   void go_back(const ResolverRecord::Entry& entry, SensitivityRows& z, const Stages& A, const EventTime* event);
+  /// R of strands that act, and those that push.
+  void take_response(const ResolverRecord::Entry& entry);
   /// y, Λᵢ and Aᵢ.
   void respond(const ResolverRecord::Entry& entry, bool second, Eigen::Index length, double* A);
   void add_length(const ResolverRecord::Entry& entry, SensitivityRows& z);
@@ -145,16 +154,17 @@ class ResolverSweep {
   const std::vector<char>* materials_ = nullptr;
 
   std::vector<std::size_t> strands_, slot_, places_;  // slot_: of the record's strands, among those that act
-  Eigen::Index outputs_ = 0, each_stage_ = 0;
+  Eigen::Index outputs_ = 0, each_stage_ = 0, stage_count_ = 0;
   std::vector<Outputs> of_strands_;
-  std::vector<Outputs> of_drives_;
+  std::vector<Forces> of_coordinates_, of_drives_;
   SensitivityRows rows_, of_event_;
   bool length_counts_ = false;  // that of the present micro-step
   std::vector<double> stages_, stages_of_event_;
-  std::vector<double> lam1_, lam2_;  // by forces of strands and drives in the stages
-  std::vector<double> y_;            // of blocks
+  std::vector<double> lam1_, lam2_;   // by forces of strands and drives in the stages
+  std::vector<std::size_t> pushing_;  // strands that are not free in the present micro-step
+  std::vector<double> y_;             // of these
+  RowMatrixXd response_, of_blocks_;  // R, three rows to each; a row of it, by blocks
   std::vector<double> scratch_, by_push_;
-  BlockRows blocks_;
   LongRowSum sum_;
   StrandBasis basis_;
   std::vector<std::array<double, 3 * StrandChange::kColumns>> ends_;  // what stretches depend on

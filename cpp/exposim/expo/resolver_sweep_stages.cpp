@@ -1,5 +1,7 @@
 // Back through a micro-step of a resolver.
 
+#include <algorithm>
+
 #include "exposim/expo/micro_step.hpp"
 #include "exposim/expo/resolver_sweep.hpp"
 
@@ -9,24 +11,50 @@ using Eigen::Index;
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 using Entry = ResolverRecord::Entry;
+using Place = StrandCoordinates::Place;
+
+namespace {
+
+/// Row i of G x, for rows x of its coordinates; put together in `room` where it is none of these.
+const double* row_of_motion(const Place& place, Index i, const double* x, Index length, double* room) {
+  if (place.size == 3 || (place.size == 1 && i == 0)) return x + i * length;
+  if (place.size == 1) return std::fill_n(room, length, 0.0) - length;
+  if (place.angular) return x + (3 + i) * length;
+  const Index j = (i + 1) % 3, l = (i + 2) % 3;
+  const double *const along = x + i * length, *const about_j = x + (3 + j) * length, *about_l = x + (3 + l) * length;
+  for (Index n = 0; n < length; ++n) room[n] = along[n] + place.arm(l) * about_j[n] - place.arm(j) * about_l[n];
+  return room;
+}
+
+/// G x of a motion x of all coordinates. @return behind it.
+double* put_motion(const Place& place, const double* x, double* to) {
+  x += place.first;
+  if (place.size == 6 && place.angular) x += 3;
+  const bool turns = place.size == 6 && !place.angular, one = place.size == 1;
+  const double* const arm = place.arm.data();
+  to[0] = turns ? x[0] + x[4] * arm[2] - x[5] * arm[1] : x[0];
+  to[1] = turns ? x[1] + x[5] * arm[0] - x[3] * arm[2] : one ? 0.0 : x[1];
+  to[2] = turns ? x[2] + x[3] * arm[1] - x[4] * arm[0] : one ? 0.0 : x[2];
+  return to + 3;
+}
+
+}  // namespace
 
 void ResolverSweep::go_back(const Entry& entry, SensitivityRows& z, const Stages& A, const EventTime* event) {
   const Index length = z.length();
   const double h = entry.h, g = kGamma * h, rest = h - g;
   const bool driven = !record_->drives.empty();
-  RowSum sum(length);
+  RowSum sum(length), three(3 * length);
   const auto rows_of = [&](double* stage, std::size_t k) {
     return Rows3{stage + 3 * static_cast<Index>(k) * length, length};
   };
+  take_response(entry);
   if (driven) begin_drives(entry, true, z, A.second);
   for (std::size_t k = 0; k < strands_.size(); ++k) {
     const StrandTrack& at = track(entry, k);
     const Rows3 a = rows_of(A.second, k), lam2 = force(true, k, length);
-    for (Index i = 0; i < 3; ++i) {
-      sum.add(g, z.dp(k)[i]).add(g * g, z.delta(k)[i]);
-      if (!at.is_free()) sum.add(-at.Q.col(i), lam2);
-      sum.into(a[i]);
-    }
+    three.add(g, z.dp(k).first).add(g * g, z.delta(k).first).into(a.first);
+    for (Index i = 0; !at.is_free() && i < 3; ++i) sum.add(1.0, a[i]).add(-at.Q.col(i), lam2).into(a[i]);
   }
   respond(entry, true, length, A.second);
   if (driven) end_drives(entry, true, z, A.second);
@@ -35,13 +63,14 @@ void ResolverSweep::go_back(const Entry& entry, SensitivityRows& z, const Stages
   for (std::size_t k = 0; k < strands_.size(); ++k) {
     const StrandTrack& at = track(entry, k);
     const Rows3 a = rows_of(A.first, k), lam1 = force(false, k, length), lam2 = force(true, k, length);
-    const Matrix3d by_a1 = -2.0 * g * rest * at.phase.K - rest * at.phase.B;
-    for (Index i = 0; i < 3; ++i) {
-      sum.add(rest, z.dp(k)[i]).add(2.0 * g * rest, z.delta(k)[i]);
-      if (!at.is_free()) sum.add(by_a1.col(i), lam2).add(-at.Q.col(i), lam1);
-      sum.into(a[i]);
-      if (event && slot_[event->strand] == k) a[i][0] += event->by_a1(i);
+    three.add(rest, z.dp(k).first).add(2.0 * g * rest, z.delta(k).first).into(a.first);
+    if (!at.is_free()) {
+      const Matrix3d by_a1 = -2.0 * g * rest * at.phase.K - rest * at.phase.B;
+      for (Index i = 0; i < 3; ++i) {
+        sum.add(1.0, a[i]).add(by_a1.col(i), lam2).add(-at.Q.col(i), lam1).into(a[i]);
+      }
     }
+    for (Index i = 0; event && slot_[event->strand] == k && i < 3; ++i) a[i][0] += event->by_a1(i);
   }
   respond(entry, false, length, A.first);
   if (driven) end_drives(entry, false, z, A.first);
@@ -51,25 +80,39 @@ void ResolverSweep::go_back(const Entry& entry, SensitivityRows& z, const Stages
   if (driven) move_drives(entry, z);
 }
 
-void ResolverSweep::respond(const Entry& entry, bool second, Index length, double* A) {
-  const auto rows_of = [&](std::size_t k) { return Rows3{A + 3 * static_cast<Index>(k) * length, length}; };
-  const std::vector<const double*>& x = blocks_.gather(*record_, length, [&](std::size_t strand) {
-    return slot_[strand] < strands_.size() ? rows_of(slot_[strand]) : Rows3{nullptr, length};
-  });
-  const double* R = record_->response.data() + entry.response;
-  for (std::size_t j = entry.pushed; j < entry.pushed_end; ++j, R += record_->coordinates) {
-    sum_rows(length, record_->coordinates, R, x.data(), y_.data() + record_->pushed[j] * length);
-  }
-  RowSum sum(length);
+void ResolverSweep::take_response(const Entry& entry) {
+  const std::vector<Place>& places = record_->blocks.of;
+  const Index count = record_->blocks.count;
+  const auto begin = record_->pushed.begin() + static_cast<std::ptrdiff_t>(entry.pushed);
+  pushing_.clear();
   for (std::size_t k = 0; k < strands_.size(); ++k) {
-    const StrandTrack& at = track(entry, k);
-    if (at.is_free()) continue;
-    const Rows3 y = blocks_.motion(*record_, strands_[k], y_.data(), length), a = rows_of(k),
-                lam = force(second, k, length);
+    if (!track(entry, k).is_free()) pushing_.push_back(k);
+  }
+  response_.resize(3 * static_cast<Index>(pushing_.size()), 3 * static_cast<Index>(strands_.size()));
+  of_blocks_.resize(1, count);
+  for (std::size_t p = 0; p < pushing_.size(); ++p) {
+    const Place& place = places[strands_[pushing_[p]]];
+    const auto end = record_->pushed.begin() + static_cast<std::ptrdiff_t>(entry.pushed_end);
+    const Index j = static_cast<Index>(entry.response) + (std::find(begin, end, place.first) - begin) * count;
     for (Index i = 0; i < 3; ++i) {
-      sum.add(1.0, a[i]).add(-at.Q.col(i), y).into(a[i]);
-      sum.add(1.0, lam[i]).add(1.0, y[i]).into(lam[i]);
+      double* to = response_.row(3 * static_cast<Index>(p) + i).data();
+      const double* const row = row_of_motion(place, i, record_->response.data() + j, count, of_blocks_.data());
+      for (const std::size_t k : strands_) to = put_motion(places[k], row, to);
     }
+  }
+}
+
+void ResolverSweep::respond(const Entry& entry, bool second, Index length, double* A) {
+  const auto strands = 3 * static_cast<Index>(strands_.size());
+  multiply_rows(response_.rows(), strands, length, length, response_.data(), strands, A, nullptr, y_.data());
+  RowSum sum(length), three(3 * length);
+  for (std::size_t p = 0; p < pushing_.size(); ++p) {
+    const std::size_t k = pushing_[p];
+    const StrandTrack& at = track(entry, k);
+    const Rows3 y{y_.data() + 3 * static_cast<Index>(p) * length, length};
+    const Rows3 a{A + 3 * static_cast<Index>(k) * length, length}, lam = force(second, k, length);
+    for (Index i = 0; i < 3; ++i) sum.add(1.0, a[i]).add(-at.Q.col(i), y).into(a[i]);
+    three.add(1.0, lam.first).add(1.0, y.first).into(lam.first);
   }
 }
 
@@ -109,8 +152,7 @@ void ResolverSweep::move_strand(const Entry& entry, std::size_t k, SensitivityRo
   const Rows3 delta = z.delta(k), dp = z.dp(k), lam1 = force(false, k, length), lam2 = force(true, k, length);
   RowSum sum(length);
   if (at.is_free()) {
-    for (Index i = 0; i < 3; ++i) sum.add(1.0, dp[i]).add(h, delta[i]).into(dp[i]);
-    return;
+    return RowSum(3 * length).add(1.0, dp.first).add(h, delta.first).into(dp.first);
   }
   const bool linear = LawTangent::is_linear(phase);
   Matrix3d by_lam1 = -g * phase.K, by_lam2 = -h * phase.K;

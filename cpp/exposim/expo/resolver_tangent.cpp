@@ -45,18 +45,20 @@ void ResolverTangent::enter(const std::vector<StrandTrack*>& group, const Sprung
   group_.assign(group.begin(), group.end());
   times_move_ = false;
   left_ = dt_;
-  record.coordinates = blocks.size();
+  record.blocks.count = blocks.size();
   for (const StrandTrack* const track : group_) {
     const std::size_t strand = index_of(*track);
+    const StiffSystem::Row& row = *track->row;
     record.strands.push_back(strand);
-    record.rows.push_back(track->row);
-    record.first.push_back(blocks.first_of(track->row->block));
-    record.size.push_back(system_->blocks()[track->row->block].size);
+    record.blocks.of.push_back(
+        {blocks.first_of(row.block), system_->blocks()[row.block].size, row.rows == Rows::kAngular, row.arm});
     for (Index i = 0; i < 3; ++i) record.places.push_back(3 * static_cast<Index>(strand) + i);
     record.acts.push_back(0);
     record.changed.push_back(0);
     record.held_back.push_back(supported_ && laws_[strand].may_be_held_back(track->phase));
     record.mu_changes.push_back(0);
+    record.cut.push_back(0);
+    record.cut2.push_back(0);
   }
   if (driven) enter_drives();
   enter_Upsilon(driven);
@@ -83,11 +85,15 @@ void ResolverTangent::enter_drives() {
     record.places.push_back(3 * static_cast<Index>(tracks_->size()) + (found - dofs.begin()));
   }
   record.push.resize(record.places.size() * count);
+  record.push_of_blocks.resize(static_cast<std::size_t>(record.blocks.count) * count);
   const Index begin = followed_->drives_begin();
   for (std::size_t d = 0; d < count; ++d) {
     const Eigen::Map<const VectorXd> column(followed_->column(d), begin + static_cast<Index>(count));
+    for (std::size_t c = 0; c < static_cast<std::size_t>(record.blocks.count); ++c) {
+      record.push_of_blocks[c * count + d] = column(static_cast<Index>(c));
+    }
     for (std::size_t k = 0; k < group_.size(); ++k) {
-      const Vector3d a = system_->motion_of(*group_[k]->row, record.first[k], column);
+      const Vector3d a = system_->motion_of(*group_[k]->row, record.blocks.of[k].first, column);
       for (std::size_t i = 0; i < 3; ++i) record.push[(3 * k + i) * count + d] = a(static_cast<Index>(i));
     }
     for (std::size_t e = 0; e < count; ++e) {
@@ -98,7 +104,7 @@ void ResolverTangent::enter_drives() {
 
 void ResolverTangent::enter_Upsilon(bool driven) {
   ResolverRecord& record = *record_;
-  const Index n = record.coordinates;
+  const Index n = record.blocks.count;
   record.Upsilon.resize(static_cast<std::size_t>(n * n));
   Eigen::Map<RowMatrixXd> to(record.Upsilon.data(), n, n);
   if (driven) {
@@ -107,12 +113,19 @@ void ResolverTangent::enter_Upsilon(bool driven) {
     return;
   }
   // Where the coordinates of the group are among those of all blocks.
-  for (std::size_t i = 0; i < group_.size(); ++i) {
-    for (std::size_t j = 0; j < group_.size(); ++j) {
+  const std::vector<StrandCoordinates::Place>& of = record.blocks.of;
+  const auto comes_again = [&](std::size_t i) {
+    return std::any_of(of.begin(), of.begin() + static_cast<std::ptrdiff_t>(i),
+                       [&](const auto& each) { return each.first == of[i].first; });
+  };
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    if (comes_again(i)) continue;
+    for (std::size_t j = 0; j < of.size(); ++j) {
+      if (comes_again(j)) continue;
       const Index row = system_->blocks()[group_[i]->row->block].first;
       const Index column = system_->blocks()[group_[j]->row->block].first;
-      to.block(record.first[i], record.first[j], record.size[i], record.size[j]) =
-          system_->Upsilon_block().block(row, column, record.size[i], record.size[j]);
+      to.block(of[i].first, of[j].first, of[i].size, of[j].size) =
+          system_->Upsilon_block().block(row, column, of[i].size, of[j].size);
     }
   }
 }
@@ -153,8 +166,9 @@ void ResolverTangent::add_micro_step(Kind kind, double h, const SprungBlocks& bl
     if (group_[k]->is_free()) continue;
     record.acts[k] = 1;
     const auto begin = record.pushed.begin() + static_cast<std::ptrdiff_t>(entry.pushed);
-    if (std::find(begin, record.pushed.end(), record.first[k]) != record.pushed.end()) continue;
-    for (Index i = 0; i < record.size[k]; ++i) record.pushed.push_back(record.first[k] + i);
+    const StrandCoordinates::Place& place = record.blocks.of[k];
+    if (std::find(begin, record.pushed.end(), place.first) != record.pushed.end()) continue;
+    for (Index i = 0; i < place.size; ++i) record.pushed.push_back(place.first + i);
   }
   entry.pushed_end = record.pushed.size();
   record.response.resize(entry.response + (entry.pushed_end - entry.pushed) * static_cast<std::size_t>(blocks.size()));
@@ -205,6 +219,19 @@ void ResolverTangent::finish() {
   integrals_.resize(tracks_->size());
   for (std::size_t k = 0; k < tracks_->size(); ++k) {
     integrals_[k] << (*tracks_)[k].lam_bar, (*tracks_)[k].lam_bar2;
+  }
+  acts_.assign(tracks_->size(), 0);
+  cuts_ = false;
+  for (std::size_t group = 0; supported_ && group < groups_; ++group) {
+    ResolverRecord& record = records_[group];
+    for (std::size_t k = 0; k < record.strands.size(); ++k) {
+      const std::size_t strand = record.strands[k];
+      const Vector3d& n = (*tracks_)[strand].phase.n;
+      acts_[strand] = record.acts[k];
+      record.cut[k] = !laws_[strand].keeps(integrals_[strand].col(0) / dt_, n);
+      record.cut2[k] = !laws_[strand].keeps(integrals_[strand].col(1) * (2.0 / (dt_ * dt_)), n);
+      cuts_ |= record.acts[k] && (record.cut[k] || record.cut2[k]);
+    }
   }
 }
 

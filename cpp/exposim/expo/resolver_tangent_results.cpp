@@ -9,14 +9,9 @@
 namespace exposim {
 
 using Eigen::Index;
-using Eigen::MatrixXd;
 using Eigen::Vector3d;
-using Kind = ResolverRecord::Kind;
 
 namespace {
-
-/// What is left of a force when its mean is taken away from it is none at this share of it.
-constexpr double kRounding = 1e-11;
 
 const double* row_of(const Tangent& x, Index i) { return x.data() + i * x.cols(); }
 
@@ -27,7 +22,9 @@ void ResolverTangent::allot() {
   const std::size_t count = tracks_->size(), drives = followed_ ? followed_->size() : 0;
   strands_.resize(count);
   drives_.resize(drives);
-  numbers_.resize((15 * count + 4 * drives) * static_cast<std::size_t>(directions_));
+  coordinates_ = inputs_->coordinates.of.empty() ? 3 * static_cast<Index>(count) : inputs_->coordinates.count;
+  numbers_.resize((15 * count + 4 * drives + 2 * static_cast<std::size_t>(coordinates_)) *
+                  static_cast<std::size_t>(directions_));
   clear_numbers(static_cast<Index>(numbers_.size()), numbers_.data());
   scratch_.resize(static_cast<std::size_t>(3 * directions_));
   double* next = numbers_.data();
@@ -36,6 +33,7 @@ void ResolverTangent::allot() {
     next += rows * directions_;
     return first;
   };
+  for (double** const each : {&lam_bar_, &lam_bar2_}) *each = take(coordinates_);
   for (Results& each : strands_) each = {take(3), take(3), take(3), take(3), take(3)};
   for (Results& each : drives_) each = {take(1), take(1), take(1), take(1), nullptr};
 }
@@ -52,7 +50,8 @@ void ResolverTangent::differentiate(Wanted wanted, bool exact) {
   const Whole once{&inputs_->ddp_bar, &inputs_->held, dt_, false};
   const Whole twice{&inputs_->ddp_bar2, &inputs_->held2, 0.5 * dt_ * dt_, true};
   for (std::size_t group = 0; group < groups_; ++group) {
-    const ResolverRecord& record = records_[group];
+    ResolverRecord& record = records_[group];
+    ask(record);
     sweep_.sweep(record, laws_, *tracks_, has_material_, all);
     multiply(record, all ? once : twice);
     if (all) move(record, once);
@@ -61,6 +60,22 @@ void ResolverTangent::differentiate(Wanted wanted, bool exact) {
   }
   if (all) take_averages(once);
   take_averages(twice);
+}
+
+void ResolverTangent::ask(ResolverRecord& record) {
+  record.asked.clear();
+  std::vector<Index>& places = record.asked_places;
+  places.clear();
+  for (const std::size_t strand : record.strands) {
+    StrandCoordinates::Place place{3 * static_cast<Index>(strand), 3, false, Vector3d::Zero()};
+    if (!inputs_->coordinates.of.empty()) place = inputs_->coordinates.of[strand];
+    const auto found = std::find(places.begin(), places.end(), place.first);
+    const bool known = found != places.end() && place.size > 0;
+    for (Index i = 0; !known && i < place.size; ++i) places.push_back(place.first + i);
+    place.first = known ? found - places.begin() : record.asked.count;
+    record.asked.count = static_cast<Index>(places.size());
+    record.asked.of.push_back(place);
+  }
 }
 
 void ResolverTangent::stretch(const ResolverRecord& record) {
@@ -83,77 +98,49 @@ void ResolverTangent::stretch(const ResolverRecord& record) {
 }
 
 void ResolverTangent::take_averages(const Whole& whole) {
-  RowSum sum(directions_);
+  double* const all = whole.twice ? lam_bar2_ : lam_bar_;
   const double share = 1.0 / whole.share;
-  for (std::size_t k = 0; k < strands_.size(); ++k) {
-    const Rows3 lam{whole.twice ? strands_[k].lam_bar2 : strands_[k].lam_bar, directions_};
-    for (Index i = 0; i < 3; ++i) sum.add(share, lam[i]).into(lam[i]);
-    const double* const dmu = has_material_[k] ? row_of(inputs_->materials[k], kRowMu) : nullptr;
-    const Vector3d force = share * integrals_[k].col(whole.twice ? 1 : 0);
-    laws_[k].project(force, (*tracks_)[k].phase.n, dmu, scratch_.data(), lam);
+  RowSum(coordinates_ * directions_).add(share, all).into(all);
+  for (std::size_t group = 0; group < groups_; ++group) {
+    const ResolverRecord& record = records_[group];
+    for (std::size_t k = 0; k < record.strands.size(); ++k) {
+      if (record.acts[k] && (whole.twice ? record.cut2[k] : record.cut[k])) project(record, k, whole);
+    }
   }
+  RowSum sum(directions_);
   for (const Results& d : drives_) {
     double* const lam = whole.twice ? d.lam_bar2 : d.lam_bar;
     sum.add(share, lam).into(lam);
   }
 }
 
-void ResolverTangent::load_forces(const ResolverRecord& record, const Eigen::VectorXd& held) {
-  const std::vector<std::size_t>&strands = sweep_.strands(), &places = sweep_.places();
-  const std::size_t drives = record.drives.size(), count = places.size(), first_drive = count - drives;
-  std::size_t stages = record.stages;
-  for (const std::size_t k : strands) stages += record.held_back[k];
-  forces_.assign((count + 1) * stages, 0.0);
-  const auto force = [&](std::size_t p, std::size_t stage) -> double& { return forces_[p * stages + stage]; };
-  for (std::size_t p = 0; p < count; ++p) {
-    const double mean = held.size() > 0 ? held(record.places[places[p]]) : 0.0;
-    std::fill_n(&force(p, 0), record.stages, -mean);
-  }
-  std::fill_n(&force(count, 0), record.stages, 1.0);
-  for (const ResolverRecord::Entry& entry : record.entries) {
-    if (entry.kind != Kind::kTaken && entry.kind != Kind::kCut) continue;
-    for (std::size_t k = 0; k < strands.size(); ++k) {
-      const StrandTrack& track = record.tracks[entry.tracks + strands[k]];
-      if (track.is_free()) continue;
-      for (std::size_t i = 0; i < 3; ++i) {
-        force(3 * k + i, entry.stage) += track.lam1(static_cast<Index>(i));
-        force(3 * k + i, entry.stage + 1) += track.lam2(static_cast<Index>(i));
-      }
+void ResolverTangent::project(const ResolverRecord& record, std::size_t k, const Whole& whole) {
+  const std::size_t strand = record.strands[k];
+  const double share = 1.0 / whole.share;
+  const Rows3 lam{whole.twice ? strands_[strand].lam_bar2 : strands_[strand].lam_bar, directions_};
+  const auto add_to_all = [&](double by) {
+    RowSum sum(directions_);
+    for (Index i = 0; i < 3; ++i) {
+      record.asked.of[k].for_each(i, [&](Index c, double factor) {
+        const Index place = record.asked_places[static_cast<std::size_t>(c)];
+        double* const to = (whole.twice ? lam_bar2_ : lam_bar_) + place * directions_;
+        sum.add(1.0, to).add(by * factor, lam[i]).into(to);
+      });
     }
-    for (std::size_t d = 0; d < drives; ++d) {
-      const FollowedDrives::Track& track = record.drive_tracks[entry.drives + d];
-      force(first_drive + d, entry.stage) += track.force + track.drive.X * track.a1 - track.drive.fitted;
-      force(first_drive + d, entry.stage + 1) += track.force2 + track.drive.X * track.a2 - track.drive.fitted;
-    }
-  }
-  std::size_t stage = record.stages;  // those of which compliances are made
-  for (std::size_t k = 0; k < strands.size(); ++k) {
-    if (!record.held_back[strands[k]]) continue;
-    const Vector3d& n = (*tracks_)[record.strands[strands[k]]].phase.n;
-    for (std::size_t i = 0; i < 3; ++i) {
-      const double along = n(static_cast<Index>(i));
-      force(3 * k + i, stage) = along;
-      for (std::size_t d = 0; d < drives; ++d) {
-        force(first_drive + d, stage) += record.laws_of_drives[d].X * record.push_of(places[3 * k + i], d) * along;
-      }
-    }
-    ++stage;
-  }
+  };
+  RowSum(3 * directions_).add(share, lam.first).into(lam.first);
+  add_to_all(-1.0);
+  const double* const dmu = has_material_[strand] ? row_of(inputs_->materials[strand], kRowMu) : nullptr;
+  const Vector3d force = share * integrals_[strand].col(whole.twice ? 1 : 0);
+  laws_[strand].project(force, (*tracks_)[strand].phase.n, dmu, scratch_.data(), lam);
+  add_to_all(1.0);
 }
 
 void ResolverTangent::multiply(const ResolverRecord& record, const Whole& whole) {
-  load_forces(record, *whole.held);
+  sum_up_stages(record, *whole.held);
   SensitivityRows& start = sweep_.start();
   const Index length = start.length();
   const std::vector<std::size_t>&strands = sweep_.strands(), &places = sweep_.places();
-  const auto stages = static_cast<Index>(forces_.size() / (places.size() + 1));
-  const Index each = static_cast<Index>(places.size()) * length;
-  // Σ Fᵢ Aᵢ of the forces if Υ changes, and Σ Aᵢ.
-  const auto rows = static_cast<Index>(moves_.empty() ? 1 : places.size() + 1);
-  const double* const of = forces_.data() + static_cast<Index>(forces_.size()) - rows * stages;
-  summed_.resize(static_cast<std::size_t>(rows * each));
-  multiply_rows(rows, stages, each, each, of, stages, sweep_.stages(), nullptr, summed_.data());
-  const double* const by_ddp_bar = summed_.data() + (rows - 1) * each;
 
   from_.clear();
   to_.clear();
@@ -162,7 +149,7 @@ void ResolverTangent::multiply(const ResolverRecord& record, const Whole& whole)
     to_.push_back(row_of(x, row));
   };
   for (std::size_t p = 0; p < places.size(); ++p) {
-    add(by_ddp_bar + static_cast<Index>(p) * length, *whole.ddp_bar, record.places[places[p]]);
+    add(summed_.data() + static_cast<Index>(p) * length, *whole.ddp_bar, record.places[places[p]]);
   }
   for (std::size_t k = 0; k < strands.size(); ++k) {
     const std::size_t strand = record.strands[strands[k]];
@@ -179,7 +166,10 @@ void ResolverTangent::multiply(const ResolverRecord& record, const Whole& whole)
     if (!given) continue;
     for (Index r = 0; r < DriveTangent::kRows; ++r) add(start.given(d, static_cast<DriveTangent::Row>(r)), *given, r);
   }
-  if (!moves_.empty()) add_change_of_Upsilon(record);
+  if (!moves_.empty()) {
+    add_change_of_Upsilon(record);
+    add_turning_arms(record);
+  }
 
   const auto inner = static_cast<Index>(from_.size());
   factors_.resize(static_cast<std::size_t>(inner));
@@ -188,50 +178,27 @@ void ResolverTangent::multiply(const ResolverRecord& record, const Whole& whole)
       factors_[static_cast<std::size_t>(i)] = from_[static_cast<std::size_t>(i)][output];
     sum_rows(directions_, inner, factors_.data(), to_.data(), to);
   };
-  const auto put_forces = [&](const ResolverSweep::Outputs& outputs, Index i, const Results& d) {
-    if (outputs.lam >= 0) put(outputs.lam + i, d.lam_bar + i * directions_);
-    if (outputs.lam2 >= 0) put(outputs.lam2 + i, d.lam_bar2 + i * directions_);
+  const auto put_forces = [&](const ResolverSweep::Forces& of, Index rows, double* lam, double* lam2) {
+    for (Index i = 0; i < rows; ++i) {
+      if (of.lam >= 0) put(of.lam + i, lam + i * directions_);
+      if (of.lam2 >= 0) put(of.lam2 + i, lam2 + i * directions_);
+    }
   };
+  for (std::size_t c = 0; c < record.asked_places.size(); ++c) {
+    const Index at = record.asked_places[c] * directions_;
+    put_forces(sweep_.of_coordinate(c), 1, lam_bar_ + at, lam_bar2_ + at);
+  }
   for (std::size_t k = 0; k < strands.size(); ++k) {
     const ResolverSweep::Outputs& outputs = sweep_.of_strand(k);
     const Results& d = strands_[record.strands[strands[k]]];
+    put_forces(outputs.cut, 3, d.lam_bar, d.lam_bar2);
     for (Index i = 0; i < 3; ++i) {
-      put_forces(outputs, i, d);
       if (outputs.stretch[i] >= 0) put(outputs.stretch[i], d.stretch + i * directions_);
     }
   }
-  for (std::size_t d = 0; d < record.drives.size(); ++d) put_forces(sweep_.of_drive(d), 0, drives_[record.drives[d]]);
-}
-
-void ResolverTangent::add_change_of_Upsilon(const ResolverRecord& record) {
-  // Σ ∂Υ_ij/∂q_k over places i and forces j, times what was summed of these; Υ is symmetric.
-  const std::vector<std::size_t>& places = sweep_.places();
-  const auto size = static_cast<Index>(places.size()), count = static_cast<Index>(moves_.size());
-  const Index inner = size * (size + 1) / 2, length = sweep_.start().length();
-  paired_.resize(static_cast<std::size_t>(inner * length));
-  RowSum sum(length);
-  double* pair = paired_.data();
-  for (Index j = 0; j < size; ++j) {
-    for (Index i = 0; i <= j; ++i, pair += length) {
-      sum.add(1.0, summed_.data() + (j * size + i) * length);
-      if (i < j) sum.add(1.0, summed_.data() + (i * size + j) * length);
-      sum.into(pair);
-    }
-  }
-  Upsilon_by_q_.resize(static_cast<std::size_t>(inner * count));
-  by_q_.resize(static_cast<std::size_t>(count * length));
-  double* to = Upsilon_by_q_.data();
-  for (const Index k : moves_) {
-    const MatrixXd& Upsilon = inputs_->Upsilon_by_q[static_cast<std::size_t>(k)];
-    for (std::size_t j = 0; j < places.size(); ++j) {
-      const double* const column = Upsilon.data() + record.places[places[j]] * Upsilon.rows();
-      for (std::size_t i = 0; i <= j; ++i) *to++ = column[record.places[places[i]]];
-    }
-  }
-  multiply_rows(count, inner, length, length, Upsilon_by_q_.data(), inner, paired_.data(), nullptr, by_q_.data());
-  for (Index k = 0; k < count; ++k) {
-    from_.push_back(by_q_.data() + k * length);
-    to_.push_back(row_of(inputs_->moves(), moves_[static_cast<std::size_t>(k)]));
+  for (std::size_t d = 0; d < record.drives.size(); ++d) {
+    const Results& of = drives_[record.drives[d]];
+    put_forces(sweep_.of_drive(d), 1, of.lam_bar, of.lam_bar2);
   }
 }
 
@@ -244,31 +211,28 @@ double ResolverTangent::along_drive(const FollowedDrives::Track& track, bool twi
   return twice ? track.x - dt_ * track.drive.v : track.v - track.drive.v;
 }
 
-bool ResolverTangent::beside_held(const ResolverRecord& record, const Whole& whole) {
-  const std::size_t strands = record.strands.size();
-  beside_.clear();
-  double most = 0.0, off = 0.0;
-  for (std::size_t p = 0; p < record.places.size(); ++p) {
-    double force = 0.0;
-    if (p < 3 * strands) {
-      force = integrals_[record.strands[p / 3]](static_cast<Index>(p % 3), whole.twice ? 1 : 0);
-    } else {
-      const FollowedDrives::Track track = followed_->track(record.drives[p - 3 * strands]);
-      force = (whole.twice ? track.lam_bar2 : track.lam_bar) + track.drive.X * along_drive(track, whole.twice) -
-              whole.share * track.drive.fitted;
-    }
-    const double held = whole.held->size() > 0 ? whole.share * (*whole.held)(record.places[p]) : 0.0;
-    beside_.push_back(force - held);
-    most = std::max({most, std::abs(force), std::abs(held)});
-    off = std::max(off, std::abs(force - held));
+const std::vector<const double*>& ResolverTangent::wrenches(const ResolverRecord& record, bool twice) {
+  const double* const all = twice ? lam_bar2_ : lam_bar_;
+  const auto row = [&](Index asked) {
+    return all + record.asked_places[static_cast<std::size_t>(asked)] * directions_;
+  };
+  const std::vector<StrandCoordinates::Place>& asked = record.asked.of;
+  wrenches_ = blocks_.gather(record.blocks, directions_, [&](std::size_t k) {
+    const bool by_itself = record.acts[k] && asked[k].size <= 3;
+    return Rows3{by_itself ? const_cast<double*>(row(asked[k].first)) : nullptr, directions_};
+  });
+  for (std::size_t k = 0; k < asked.size(); ++k) {
+    if (asked[k].size < 6) continue;
+    const auto first = static_cast<std::size_t>(record.blocks.of[k].first);
+    for (Index i = 0; i < 6; ++i) wrenches_[first + static_cast<std::size_t>(i)] = row(asked[k].first + i);
   }
-  return off > kRounding * most;
+  return wrenches_;
 }
 
 void ResolverTangent::move(const ResolverRecord& record, const Whole& whole) {
   // Integrals of daᵢ, with dλᵢ and dfᵢ what they are over the step.
   const std::size_t strands = record.strands.size(), drives = record.drives.size();
-  const Index length = directions_, count = static_cast<Index>(record.places.size());
+  const Index length = directions_;
   const auto moved = [&](std::size_t p) {
     if (p >= 3 * strands) {
       const Results& d = drives_[record.drives[p - 3 * strands]];
@@ -277,28 +241,12 @@ void ResolverTangent::move(const ResolverRecord& record, const Whole& whole) {
     const Results& d = strands_[record.strands[p / 3]];
     return (whole.twice ? d.moved : d.velocity) + static_cast<Index>(p % 3) * length;
   };
-  const auto force = [&](std::size_t k) {
-    const Results& d = strands_[record.strands[k]];
-    return Rows3{record.acts[k] ? (whole.twice ? d.lam_bar2 : d.lam_bar) : nullptr, length};
-  };
   // c̄
   const bool changes = !moves_.empty() && beside_held(record, whole);
-  if (changes) {
-    by_q_.assign(static_cast<std::size_t>(count) * moves_.size(), 0.0);
-    for (std::size_t k = 0; k < moves_.size(); ++k) {
-      const MatrixXd& Upsilon = inputs_->Upsilon_by_q[static_cast<std::size_t>(moves_[k])];
-      for (std::size_t i = 0; i < record.places.size(); ++i) {
-        double& to = by_q_[i * moves_.size() + k];
-        for (std::size_t j = 0; j < record.places.size(); ++j)
-          to += Upsilon(record.places[i], record.places[j]) * beside_[j];
-      }
-    }
-  }
+  if (changes) change_beside(record);
   for (std::size_t p = 0; p < record.places.size(); ++p) {
     sum_.add(whole.share, row_of(*whole.ddp_bar, record.places[p]));
-    for (std::size_t k = 0; changes && k < moves_.size(); ++k) {
-      sum_.add(by_q_[p * moves_.size() + k], row_of(inputs_->moves(), moves_[k]));
-    }
+    for (std::size_t k = 0; changes && k < to_.size(); ++k) sum_.add(by_q_[p * to_.size() + k], to_[k]);
     sum_.into(length, moved(p));
   }
   // Υ′ of what pushes besides
@@ -313,11 +261,12 @@ void ResolverTangent::move(const ResolverRecord& record, const Whole& whole) {
     }
     sum_.into(length, pushing_.data() + static_cast<Index>(d) * length);
   }
-  const std::vector<const double*>& wrench = blocks_.gather(record, length, force);
-  motion_.resize(static_cast<std::size_t>(record.coordinates * length));
-  for (Index i = 0; i < record.coordinates; ++i) {
-    const double* const Upsilon = record.Upsilon.data() + i * record.coordinates;
-    sum_rows(length, record.coordinates, Upsilon, wrench.data(), motion_.data() + i * length);
+  const std::vector<const double*>& wrench = wrenches(record, whole.twice);
+  const Index coordinates = record.blocks.count;
+  motion_.resize(static_cast<std::size_t>(coordinates * length));
+  for (Index i = 0; i < coordinates; ++i) {
+    const double* const Upsilon = record.Upsilon.data() + i * coordinates;
+    sum_rows(length, coordinates, Upsilon, wrench.data(), motion_.data() + i * length);
   }
   const double by_dp = whole.twice ? dt_ : 1.0;
   for (std::size_t p = 0; p < record.places.size(); ++p) {
@@ -326,16 +275,12 @@ void ResolverTangent::move(const ResolverRecord& record, const Whole& whole) {
       sum_.add(record.push_of(p, d), pushing_.data() + static_cast<Index>(d) * length);
     }
     if (p < 3 * strands) {
-      if (p % 3 == 0) by_forces_ = blocks_.motion(record, p / 3, motion_.data(), length);
+      if (p % 3 == 0) by_forces_ = blocks_.motion(record.blocks.of[p / 3], motion_.data(), length);
       const auto i = static_cast<Index>(p % 3);
       sum_.add(1.0, by_forces_[i]).add(by_dp, row_of(inputs_->dp, 3 * static_cast<Index>(record.strands[p / 3]) + i));
     } else {
       const std::size_t d = p - 3 * strands;
-      for (std::size_t k = 0; k < strands; ++k) {
-        for (std::size_t i = 0; record.acts[k] && i < 3; ++i) {
-          sum_.add(record.push_of(3 * k + i, d), force(k)[static_cast<Index>(i)]);
-        }
-      }
+      for (std::size_t c = 0; c < wrench.size(); ++c) sum_.add(record.push_of_blocks[c * drives + d], wrench[c]);
       if (const Tangent* const given = given_of(record.drives[d])) sum_.add(by_dp, row_of(*given, DriveTangent::kV));
     }
     sum_.into(length, moved(p));

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "exposim/expo/strand_coordinates.hpp"
 #include "exposim/expo/tangent_products.hpp"
 #include "exposim/step_tangent.hpp"
 
@@ -14,7 +15,7 @@ namespace exposim {
 /// Behind them comes one row for every degree of freedom in `dofs`, which drives that are followed move along.
 struct SystemTangent {
   std::vector<Eigen::Index> dofs;
-  std::vector<Eigen::MatrixXd> Upsilon_by_q;  ///< ∂Υ/∂q_k: of strands and dofs, one to each row of dq
+  std::vector<Eigen::MatrixXd> Upsilon_by_q;  ///< ∂Υ/∂q_k: of coordinates (below) and dofs, one to each row of dq
   Tangent dq;                                 ///< of the configuration at which Υ is taken, then of masses
   Tangent ddp_bar;                            ///< of strands and dofs; plus dΥ f where forces f are held
   Tangent delta, dp;                          ///< of displacements from the anchor and velocities at the start
@@ -32,6 +33,20 @@ struct SystemTangent {
   /// Of strands and dofs, what is held in ddp_bar; and what is in another one, for displacements. Empty: nothing.
   Eigen::VectorXd held, held2;
   Tangent ddp_bar2;
+
+  /// Coordinates of all strands in which forces over the step are asked for, and in which ∂Υ/∂q is; empty: three to
+  /// each strand.
+  StrandCoordinates coordinates;
+  /// Of bodies with several points Υ is known by six coordinates, as if the arms kept their directions. They turn:
+  struct Arms {
+    Eigen::Index first;                    ///< of its coordinates
+    std::size_t joint;                     ///< of the body
+    std::vector<std::size_t> strands;      ///< its points ...
+    std::vector<Eigen::Vector3d> turning;  ///< ... and what turns of their arms
+  };
+  std::vector<Arms> arms;
+  Tangent arms_turn;        ///< of each of these, three rows: how the body turns
+  Eigen::MatrixXd Upsilon;  ///< of coordinates and dofs, where there are such
 
   /// What ∂Υ/∂q is multiplied with.
   const Tangent& moves() const { return turns.rows() > 0 ? dq_turns : dq; }

@@ -170,7 +170,7 @@ void ExpoTangent::add_rows(const RobotData& data, const StrandList& strands, std
     }
   }
   for (const Index dof : system_.dofs) compliance_.add_dof(dof);
-  compliance_.compute(data, movers_mid_, nullptr);
+  compliance_.compute(data, movers_mid_);
   known_ = count;
   has_compliance_derivatives_ = false;
 }
@@ -178,8 +178,12 @@ void ExpoTangent::add_rows(const RobotData& data, const StrandList& strands, std
 void ExpoTangent::update_compliance_derivatives(const RobotData& data) {
   if (has_compliance_derivatives_) return;
   has_compliance_derivatives_ = true;
-  compliance_.compute(data, movers_mid_, &system_.Upsilon_by_q);
-  const MatrixXd& response = compliance_.response();
+  differentiate(data, compliance_);
+}
+
+void ExpoTangent::differentiate(const RobotData& data, TurningCompliance& compliance) {
+  compliance.differentiate(data, movers_mid_, system_.Upsilon_by_q);
+  const MatrixXd& response = compliance.response();
   const std::size_t first_mass = system_.Upsilon_by_q.size();
   for (const Mass& mass : masses_) {
     system_.Upsilon_by_q.push_back(-products_by_inertia(world_->robot(), movers_mid_, response, mass.changes));

@@ -152,8 +152,16 @@ class ExpoTangent final : public AgreementWatcher {
   /// Of U = travel(from, to, arm).
   static void add_travelled(const Eigen::Matrix3d& factor, const Motion& from, const Motion& to,
                             const Eigen::Vector3d& arm, const PointAt& start, const PointAt& end, Rows3Sum& sum);
-  /// dΥ/dq, where it was not yet asked for since terms were taken.
+  /// dΥ/dq of strands, where it was not yet asked for since terms were taken.
   void update_compliance_derivatives(const RobotData& data);
+  void differentiate(const RobotData& data, TurningCompliance& compliance);
+  /// Coordinates in which what was followed is asked for forces, unless normals turn: of points that have acted, or of
+  /// bodies with several of these.
+  void share_coordinates(const RobotData& data, const StiffSystem& system, const StrandList& strands);
+  void differentiate_shared(const RobotData& data);
+  const TurningCompliance& shared() const { return turning_.empty() ? of_blocks_ : compliance_; }
+  /// da += M⁻¹Jᵀ dλ, of these coordinates.
+  void add_response(ResolverTangent::View dlam, Tangent& da) const;
   /// Subtracts dΥ f; nothing where Υ is taken to change against mean forces alone.
   void subtract_change_of_Upsilon(const Vector& f, Tangent& from) const;
   /// dQ x of a strand with Q = h (B + h K), where its material changes.
@@ -179,6 +187,8 @@ class ExpoTangent final : public AgreementWatcher {
   /// @param held these forces.
   void hold_followed(RobotData& data, const StrandList& strands, const Vector& a, const Vector& lam,
                      const Vector& along, Tangent& da, Tangent& ddp, Vector& held);
+  /// By what double averages of forces have beside averages, which are held already.
+  void hold_double_averages(RobotData& data, const StrandList& strands);
   /// Forces over the step, of strands and along degrees of freedom, and the accelerations that they lead to.
   void take_followed(RobotData& data, const StiffSystem& system, const StrandList& strands, const Followed& followed);
   void add_averages_of_drives(const FollowedDrives& drives);
@@ -186,6 +196,8 @@ class ExpoTangent final : public AgreementWatcher {
   /// Adds those of a = M⁻¹Jᵀf, with f held; and times a factor those of Υf, if asked for.
   void add_change_of_response(const StrandList& strands, const Vector& a, const Vector& f, Tangent& da, double factor,
                               Tangent* ddp);
+  /// Subtracts the derivatives of Υf, with f held, from those of accelerations.
+  void subtract_response(const RobotData& data, const StrandList& strands, const Vector& f, Tangent& ddp);
   void add_forces(const StrandList& strands, const Vector& lam);
   /// Puts what accelerations of leading strands change by, with those of the robot, q and v, into matrices.
   void put_accelerations(const StrandList& strands, Eigen::Index rows, RowMatrixXd* by_v);
@@ -284,6 +296,7 @@ class ExpoTangent final : public AgreementWatcher {
   bool foreseen_ = false;  // dway_ is known
   Eigen::MatrixX2d a_;
   Eigen::MatrixX2d followed_, along_;  // forces of what was followed, averages and double averages
+  Eigen::MatrixX2d shared_;            // of the former, in the coordinates in which it is asked for them
   Vector ddp_bar_;
   Tangent deta_, dleft_, ddrag_;    // of glances
   std::vector<Mode> modes_;         // that strands end in ...
@@ -297,7 +310,7 @@ class ExpoTangent final : public AgreementWatcher {
   Movers movers_mid_, movers_;
   std::vector<Eigen::Vector3d> c_mid_;
   std::size_t known_ = 0;  // leading strands of which it knows
-  TurningCompliance compliance_;
+  TurningCompliance compliance_, of_blocks_;
   bool has_compliance_derivatives_ = false;
   AveragesTangent averages_;
   UnevenAveragesTangent uneven_averages_;

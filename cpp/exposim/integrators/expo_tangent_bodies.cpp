@@ -137,7 +137,7 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
   std::size_t count = strands.all().size();
   while (count > 0 && turning_.empty() && differences[count - 1].feels == Feels::kNothing) --count;
   const Index m = row(count);
-  const bool responds = out_->exact || !aims_at_averages_;  // else what is pushed is little
+  const bool responds = out_->exact;  // else what is pushed is little
   find_targets();
   if (m > way_target_.rows()) {
     missed_strand_ = true;

@@ -163,4 +163,15 @@ void ExpoTangent::add_change_of_response(const StrandList& strands, const Vector
   if (ddp && !turns) add_sparse(factor * by_acceleration_, &strands, rest, *ddp);
 }
 
+void ExpoTangent::subtract_response(const RobotData& data, const StrandList& strands, const VectorXd& f, Tangent& ddp) {
+  if (turning_.empty()) {
+    clear(moved_, to_.nv, to_.size);
+    return add_change_of_response(strands, compliance_.response().leftCols(f.size()) * f, f, moved_, -1.0, &ddp);
+  }
+  update_compliance_derivatives(data);
+  VectorXd all = VectorXd::Zero(compliance_.Upsilon().rows());
+  all.head(f.size()) = f;
+  ddp -= system_.change_of(all).topRows(ddp.rows());
+}
+
 }  // namespace exposim

@@ -120,10 +120,8 @@ void ExpoTangent::look_stage(RobotData& data, const StiffSystem& system, const S
   hold_forces(data, strands, a, lam, da_, ddp_);
   Tangent ddp_bar;
   if (closes) {
-    update_compliance_derivatives(data);
-    VectorXd all = VectorXd::Zero(compliance_.Upsilon().rows());
-    all.head(m) = lam;
-    ddp_bar = ddp_ - system_.change_of(all).topRows(m);
+    ddp_bar = ddp_;
+    if (out_->exact) subtract_response(data, strands, lam, ddp_bar);
   }
   // λ = f − Q p̈ with the whole acceleration p̈.
   MatrixXd Q = MatrixXd::Zero(m, m);

@@ -76,7 +76,8 @@ class PaperTangent {
       }
     }
     std::vector<MatrixXd> Upsilon_by_q;
-    compliance_.compute(data_, dynamics_.movers(), &Upsilon_by_q);
+    compliance_.compute(data_, dynamics_.movers());
+    compliance_.differentiate(data_, dynamics_.movers(), Upsilon_by_q);
     if (strands_.empty()) return true;
     for (const InertiaChanges& changes : dynamics_.masses()) {
       Upsilon_by_q.push_back(-products_by_inertia(data_.robot(), dynamics_.movers(), compliance_.response(), changes));

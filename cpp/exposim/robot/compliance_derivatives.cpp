@@ -15,6 +15,8 @@ using Eigen::Vector3d;
 
 namespace {
 
+using Symmetric = Eigen::Map<const MatrixXd, 0, Eigen::OuterStride<>>;
+
 /// A motion at unit rate, angular and linear.
 struct Unit {
   Vec3 w, v;
@@ -104,6 +106,17 @@ void turn_point(Index length, const Vec3& k, const Vec3& c, const Vec3& arm, con
   }
 }
 
+/// The same of its body's spin.
+EXPOSIM_FOR_EACH_MACHINE
+void turn_spin(Index length, const Vec3& k, const double* V, const double* turned, double* out) {
+  for (Index i = 0; i < fours(length); ++i) {
+    const Four wx = four(V, i), wy = four(V + length, i), wz = four(V + 2 * length, i);
+    four(out, i) = k.y * wz - k.z * wy - four(turned, i);
+    four(out + length, i) = k.z * wx - k.x * wz - four(turned + length, i);
+    four(out + 2 * length, i) = k.x * wy - k.y * wx - four(turned + 2 * length, i);
+  }
+}
+
 /// Of columns x, n of them, with y in several groups of as many.
 struct Pairs {
   Index n, groups;
@@ -174,12 +187,17 @@ void ComplianceDerivatives::clear() {
 }
 
 void ComplianceDerivatives::add_point(std::size_t joint, const Vector3d& position, const Vector3d& arm) {
-  rows_.push_back({joint, position, arm, -1, size_});
+  rows_.push_back({Kind::kPoint, joint, position, arm, -1, size_});
+  size_ += 3;
+}
+
+void ComplianceDerivatives::add_spin(std::size_t joint) {
+  rows_.push_back({Kind::kSpin, joint, Vector3d::Zero(), Vector3d::Zero(), -1, size_});
   size_ += 3;
 }
 
 void ComplianceDerivatives::add_dof(Index dof, Index rows) {
-  rows_.push_back({0, Vector3d::Zero(), Vector3d::Zero(), dof, size_});
+  rows_.push_back({Kind::kDof, 0, Vector3d::Zero(), Vector3d::Zero(), dof, size_});
   size_ += rows;
 }
 
@@ -216,56 +234,84 @@ void ComplianceDerivatives::sum_up(const std::vector<TreeJoint>& joints, RowMatr
 void ComplianceDerivatives::add_row(const Row& row, const Vector3d& c, const Mover& mover, double* out) {
   const Index length = stride();
   double* const half = turned_.row(6).data();
-  turn_point(length, Vec3(mover.angular), Vec3(c), Vec3(row.arm), velocity(row.joint), turned_.data(), half);
+  if (row.kind == Kind::kSpin) {
+    turn_spin(length, Vec3(mover.angular), velocity(row.joint), turned_.data(), half);
+  } else {
+    turn_point(length, Vec3(mover.angular), Vec3(c), Vec3(row.arm), velocity(row.joint), turned_.data(), half);
+  }
   add_all(3 * length, half, out + row.first * length);
   for (Index i = 0; i < 3; ++i) {
     for (Index j = 0; j < size_; ++j) out[j * length + row.first + i] += half[i * length + j];
   }
 }
 
-void ComplianceDerivatives::compute(const RobotData& data, const Movers& movers, std::vector<MatrixXd>* by_q) {
+void ComplianceDerivatives::compute(const RobotData& data, const Movers& movers) {
   const Robot& robot = data.robot();
-  const Index nv = robot.nv();
-  J_.setZero(nv, padded(size_));
+  const Index length = padded(size_);
+  J_.resize(robot.nv(), length);
+  clear_numbers(J_.size(), J_.data());
   for (const Row& row : rows_) {
-    if (row.dof >= 0) {
+    if (row.kind == Kind::kDof) {
       J_(row.dof, row.first) = 1.0;
       continue;
     }
-    const Vector3d p = world_position(data, row.joint, row.position) + row.arm;
-    for (const Index k : robot.supports(row.joint))
-      J_.row(k).segment<3>(row.first) = movers[static_cast<std::size_t>(k)].at(p).transpose();
+    const bool spins = row.kind == Kind::kSpin;
+    const Vector3d p = spins ? Vector3d::Zero() : Vector3d(world_position(data, row.joint, row.position) + row.arm);
+    for (const Index k : robot.supports(row.joint)) {
+      const Mover& mover = movers[static_cast<std::size_t>(k)];
+      J_.row(k).segment<3>(row.first) = (spins ? mover.angular : mover.at(p)).transpose();
+    }
   }
   response_ = J_;
-  if (size_ > 0) data.factor().solve_rows(response_.cols(), response_.data());
+  if (size_ > 0) data.factor().solve_rows(length, response_.data());
   responses_ = response_.leftCols(size_);
-  Upsilon_.noalias() = J_.leftCols(size_).transpose().lazyProduct(responses_);
-  if (!by_q) return;
+  // Symmetric, so that its rows are columns.
+  products_.resize(size_, length);
+  clear_numbers(products_.size(), products_.data());
+  for (const Row& row : rows_) {
+    const bool one = row.kind == Kind::kDof;
+    for (Index i = row.first; i < row.first + (one ? 1 : 3); ++i) {
+      if (one) {
+        sum_.add(1.0, response_.row(row.dof).data());
+      } else {
+        for (const Index k : robot.supports(row.joint)) sum_.add(J_(k, i), response_.row(k).data());
+      }
+      sum_.into(length, products_.row(i).data());
+    }
+  }
+  Upsilon_ = Symmetric(products_.data(), size_, size_, Eigen::OuterStride<>(length));
+}
 
-  const Index length = stride();
+void ComplianceDerivatives::differentiate(const RobotData& data, const Movers& movers, std::vector<MatrixXd>& by_q) {
+  const Robot& robot = data.robot();
+  const Index nv = robot.nv(), length = stride();
   move_bodies(data, movers, response_);
   sum_up(robot.tree().joints, momenta_);
   turned_.resize(9, length);
   by_q_.resize(size_, length);
-  by_q->resize(static_cast<std::size_t>(nv));
+  by_q.resize(static_cast<std::size_t>(nv));
   moves_.setConstant(static_cast<Index>(rows_.size()), nv, false);
   centres_.resize(rows_.size());
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const Row& row = rows_[i];
-    if (row.dof >= 0) continue;
+    if (row.kind == Kind::kDof) continue;
     for (const Index k : robot.supports(row.joint)) moves_(static_cast<Index>(i), k) = true;
-    centres_[i] = world_position(data, row.joint, row.position) - origins_[row.joint];
+    if (row.kind == Kind::kPoint) centres_[i] = world_position(data, row.joint, row.position) - origins_[row.joint];
   }
-  using Symmetric = Eigen::Map<const MatrixXd, 0, Eigen::OuterStride<>>;
   for (Index k = 0; k < nv; ++k) {
     const Mover& mover = movers[static_cast<std::size_t>(k)];
-    turn_back(length, unit(mover, origins_[mover.joint]), velocity(mover.parent), turned_.data());
-    multiply_both(size_, length, turned_.data(), momentum(mover.joint), by_q_.data());
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const bool carried = mover.parent != 0;  // else nothing moves what carries it
+    if (carried) {
+      turn_back(length, unit(mover, origins_[mover.joint]), velocity(mover.parent), turned_.data());
+      multiply_both(size_, length, turned_.data(), momentum(mover.joint), by_q_.data());
+    } else {
+      clear_numbers(turned_.size(), turned_.data());
+      clear_numbers(by_q_.size(), by_q_.data());
+    }
+    for (std::size_t i = 0; i < rows_.size() && (carried || !mover.angular.isZero(0.0)); ++i) {
       if (moves_(static_cast<Index>(i), k)) add_row(rows_[i], centres_[i], mover, by_q_.data());
     }
-    // Symmetric, so that its rows are columns.
-    (*by_q)[static_cast<std::size_t>(k)] = Symmetric(by_q_.data(), size_, size_, Eigen::OuterStride<>(length));
+    by_q[static_cast<std::size_t>(k)] = Symmetric(by_q_.data(), size_, size_, Eigen::OuterStride<>(length));
   }
 }
 
@@ -284,7 +330,7 @@ void ComplianceDerivatives::differentiate_products(const RobotData& data, const 
   move_bodies(data, movers, rates_);
   moved_.setZero(3 * static_cast<Index>(joints.size()), y.cols());
   for (const Row& row : rows_) {
-    if (row.dof >= 0 || row.first >= size) continue;
+    if (row.kind != Kind::kPoint || row.first >= size) continue;
     const Vector3d c = world_position(data, row.joint, row.position) - origins_[row.joint];
     take_forces(pairs, Vec3(c), Vec3(row.arm), forces_.row(row.first).data(), velocity(row.joint), momentum(row.joint),
                 moved_.row(3 * static_cast<Index>(row.joint)).data());

@@ -31,6 +31,11 @@ void TurningCompliance::add_turning(std::size_t joint, const Vector3d& position,
   add_point(joint, position, arm);
 }
 
+void TurningCompliance::add_spin(std::size_t joint) {
+  plain_.add_spin(joint);
+  size_ += 3;
+}
+
 void TurningCompliance::add_dof(Index dof, Index rows) {
   plain_.add_dof(dof, rows);
   size_ += rows;
@@ -48,7 +53,7 @@ MatrixXd TurningCompliance::past(const MatrixXd& all) const {
   return result.topLeftCorner(size_, size_);
 }
 
-void TurningCompliance::compute(const RobotData& data, const Movers& movers, std::vector<MatrixXd>* by_q) {
+void TurningCompliance::compute(const RobotData& data, const Movers& movers) {
   if (!has_others_) {
     has_others_ = true;
     Index next = size_;
@@ -60,19 +65,19 @@ void TurningCompliance::compute(const RobotData& data, const Movers& movers, std
       plain_.add_point(each.b, position_in(data, each.b, p), Vector3d::Zero());
     }
   }
-  plain_.compute(data, movers, by_q);
-  if (turning_.empty()) return;
-  if (pairs_ > 0) {
-    Upsilon_ = past(plain_.Upsilon());
-    response_ = plain_.response().leftCols(size_);
-    for (const Turning& each : turning_) {
-      if (each.b != 0) response_.middleCols<3>(each.first) -= plain_.response().middleCols<3>(each.first_b);
-    }
+  plain_.compute(data, movers);
+  if (pairs_ == 0) return;
+  Upsilon_ = past(plain_.Upsilon());
+  response_ = plain_.response().leftCols(size_);
+  for (const Turning& each : turning_) {
+    if (each.b != 0) response_.middleCols<3>(each.first) -= plain_.response().middleCols<3>(each.first_b);
   }
-  if (!by_q) return;
+}
 
+void TurningCompliance::differentiate(const RobotData& data, const Movers& movers, std::vector<MatrixXd>& by_q) {
+  plain_.differentiate(data, movers, by_q);
   if (pairs_ > 0) {
-    for (MatrixXd& each : *by_q) each = past(each);
+    for (MatrixXd& each : by_q) each = past(each);
   }
   BodyTangent a, b;
   for (const Turning& each : turning_) {
@@ -88,12 +93,12 @@ void TurningCompliance::compute(const RobotData& data, const Movers& movers, std
       // p moves past b, which has another velocity there.
       const Matrix3Xd turned_b = b.J_omega * response(), slides = a.J - b.J;
       for (Index k = 0; k < slides.cols(); ++k) {
-        if (!slides.col(k).isZero(0.0)) add(skew(slides.col(k)) * turned_b, (*by_q)[static_cast<std::size_t>(k)]);
+        if (!slides.col(k).isZero(0.0)) add(skew(slides.col(k)) * turned_b, by_q[static_cast<std::size_t>(k)]);
       }
     }
     for (Index k = 0; k < 3; ++k) {
       const Vector3d e = Vector3d::Unit(k);
-      MatrixXd& out = by_q->emplace_back(MatrixXd::Zero(size_, size_));
+      MatrixXd& out = by_q.emplace_back(MatrixXd::Zero(size_, size_));
       add(-skew(e) * J_response - skew(e.cross(each.arm)) * turned, out);
     }
   }

@@ -19,9 +19,11 @@ class TurningCompliance {
   void add_point(std::size_t joint, const Eigen::Vector3d& position, const Eigen::Vector3d& arm);
   /// @param other the body that it is seen from; 0: the world.
   void add_turning(std::size_t joint, const Eigen::Vector3d& position, const Eigen::Vector3d& arm, std::size_t other);
+  void add_spin(std::size_t joint);
   void add_dof(Eigen::Index dof, Eigen::Index rows = 1);
-  /// @param by_q see ComplianceDerivatives; behind them, three to each that turns.
-  void compute(const RobotData& data, const Movers& movers, std::vector<Eigen::MatrixXd>* by_q);
+  void compute(const RobotData& data, const Movers& movers);
+  /// See ComplianceDerivatives; behind them come three to each that turns.
+  void differentiate(const RobotData& data, const Movers& movers, std::vector<Eigen::MatrixXd>& by_q);
 
   /// As of ComplianceDerivatives, where nothing turns.
   void differentiate_products(const RobotData& data, const Movers& movers, const RowMatrixXd& x, const RowMatrixXd& y,
