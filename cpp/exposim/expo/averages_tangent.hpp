@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exposim/expo/system_tangent.hpp"
+#include "exposim/kernels/oscillator_pairs.hpp"
 
 namespace exposim {
 
@@ -19,7 +20,10 @@ namespace exposim {
 ///
 ///   δ∫μ_k = −Σ_j E_kj ∫ z_k(dt − t) μ_j(t) dt,   z = G1 + cG   (the response of ∫μ to an impulse; of ∫∫μ: G2 + cG1)
 ///
-/// and these integrals, one to each pair of modes, are taken by quadrature to rounding.
+/// and these integrals, one to each pair of modes, are those of OscillatorPairs: with z_k(s) = (1 + cs)/(s p_k),
+///
+///   ∫ z_k(dt − t) η_j(t) dt  = η₀ (E + cω_j E1) + η₀' E1 + f E2,      ∫ z_k(dt − t) η_j'(t) dt = η₀' E + (f − ω_j η₀)
+///   E1.
 class AveragesTangent {
  public:
   /// A strand that holds.
@@ -53,7 +57,7 @@ class AveragesTangent {
                      Tangent& lam_bar2);
 
  private:
-  void integrate_products();
+  void pair_modes();
   /// Of −dΥ (λ(t) − lam), as a force on the modes.
   void add_change_of_Upsilon(const ChangeOfUpsilon& change, const Eigen::VectorXd& lam, Tangent& once, Tangent& twice);
   /// What a strand's K or B changes by.
@@ -68,10 +72,9 @@ class AveragesTangent {
   Eigen::VectorXd omega_, eta0_, deta0_, f_;
   Eigen::VectorXd once_, twice_;                                          // of μ
   Eigen::VectorXd by_eta_, by_deta_, by_f_, by_eta2_, by_deta2_, by_f2_;  // of those
-  bool has_products_ = false;
-  RowMatrixXd eta_, deta_, z_, z2_, course_;  // at nodes in time
+  bool has_pairs_ = false;
+  OscillatorPairs pairs_;
   Tangent once_tangent_, twice_tangent_;
-  RowMatrixXd with_eta_, with_deta_, with_eta2_, with_deta2_;  // ∫ z_k(dt − t) η_j(t) dt, …
 };
 
 }  // namespace exposim
