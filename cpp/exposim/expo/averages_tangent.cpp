@@ -1,6 +1,7 @@
 #include "exposim/expo/averages_tangent.hpp"
 
 #include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
@@ -64,11 +65,11 @@ void AveragesTangent::begin(const MatrixXd& Upsilon, const std::vector<Holding>&
       S_.block<3, 3>(i, j) = C_.block<3, 3>(i, i).transpose() * Upsilon.block<3, 3>(i, j) * C_.block<3, 3>(j, j);
     }
   }
-  eigen_.compute(S_);
-  omega_ = eigen_.eigenvalues().cwiseMax(0.0);
+  modal_.find_modes(S_, U_);
+  omega_ = modal_.omega();
   V_.resize(m, m);
   for (Index i = 0; i < m; i += 3) {
-    V_.middleRows<3>(i).noalias() = C_.block<3, 3>(i, i).lazyProduct(eigen_.eigenvectors().middleRows<3>(i));
+    V_.middleRows<3>(i).noalias() = C_.block<3, 3>(i, i).lazyProduct(U_.middleRows<3>(i));
   }
   eta0_ = V_.transpose() * delta_p;
   deta0_ = V_.transpose() * delta_dp;
@@ -177,7 +178,7 @@ void AveragesTangent::add_materials(const std::vector<Tangent>& materials, Tange
     } else {
       inverse = C.inverse();
     }
-    Z_.middleRows<3>(first).noalias() = inverse.transpose() * eigen_.eigenvectors().middleRows<3>(first);
+    Z_.middleRows<3>(first).noalias() = inverse.transpose() * U_.middleRows<3>(first);
   }
   // Σ_j z_iᵀ dK z_j ∫ z_i(dt − t) η_j(t) dt and so on, for both integrals of both, side by side.
   RowMatrixXd weights(m, 4 * length);

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <Eigen/Eigenvalues>
 #include <functional>
 #include <vector>
 
 #include "exposim/expo/system_tangent.hpp"
+#include "exposim/kernels/modal.hpp"
 #include "exposim/kernels/oscillator_pairs.hpp"
 
 namespace exposim {
@@ -67,8 +67,8 @@ class AveragesTangent {
 
   std::vector<Holding> strands_;
   double c_ = 0.0, dt_ = 0.0;
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen_;
-  Eigen::MatrixXd S_, C_, V_, Z_;  // V = CU, ZᵀV = 1
+  ModalKernel modal_;
+  Eigen::MatrixXd S_, C_, U_, V_, Z_;  // V = CU, ZᵀV = 1
   Eigen::VectorXd omega_, eta0_, deta0_, f_;
   Eigen::VectorXd once_, twice_;                                          // of μ
   Eigen::VectorXd by_eta_, by_deta_, by_f_, by_eta2_, by_deta2_, by_f2_;  // of those

@@ -99,6 +99,7 @@ void ExpoTangent::begin(RobotData& data, const Instant& now, const Input& input,
   dv_mid_ = start_velocity();
   local_v_ = true;
   foreseen_ = true;
+  waits_ = false;
   begin_masses();
   begin_materials(strands);
 }

@@ -1,7 +1,6 @@
 // Derivatives of how a step of Expo moves the robot, and makes it agree with contact space.
 
 #include <Eigen/Geometry>
-#include <Eigen/LU>
 #include <algorithm>
 
 #include "exposim/integrators/expo_tangent.hpp"
@@ -144,7 +143,7 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
     return give_up();
   }
   update_movers(data, movers_);
-  MatrixXd Q = MatrixXd::Zero(m, m);
+  springs_.clear(count);
   clear(off_, m, to_.size);
   clear(doff_, m, to_.size);
   Eigen::MatrixX2d values = Eigen::MatrixX2d::Zero(m, 2);
@@ -153,12 +152,12 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
     if (each.feels == Feels::kNothing) continue;
     values.col(0).segment<3>(row(k)) = each.dp;
     values.col(1).segment<3>(row(k)) = each.p;
-    Q.block<3, 3>(row(k), row(k)) = each.Q;
+    springs_.put(k, each.Q);
     compare(data, strands, k);
   }
-  const MatrixXd inverse = (MatrixXd::Identity(m, m) + compliance_.Upsilon().topLeftCorner(m, m) * Q).inverse();
-  const Eigen::MatrixX2d x = inverse * values, w = Q * x;
-  const RowMatrixXd by_change = Q * inverse;
+  springs_.attach(compliance_.Upsilon());
+  const RowMatrixXd& by_change = springs_.forces();
+  const Eigen::MatrixX2d x = springs_.accelerations().lazyProduct(values), w = by_change.lazyProduct(values);
   const Eigen::MatrixX2d by = responds ? pushed : Eigen::MatrixX2d(0, 2);
   push(strands, differences, by.col(0), x.col(0), w.col(0), by_change, doff_, dv_);
   push(strands, differences, by.col(1), x.col(1), w.col(1), by_change, off_, dq_);
