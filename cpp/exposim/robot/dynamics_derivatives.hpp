@@ -83,8 +83,24 @@ class DynamicsDerivatives {
   void begin(const RobotData* data, const Eigen::VectorXd& dv);
   void move_body(const RobotData& data, std::size_t i);
 
+  /// The same of all degrees of freedom as of each, side by side: rows that are filled up to fours.
+  enum Rows : Eigen::Index { kS = 0, kChi = 6, kSigma = 12, kPsi = 18, kRows = 21 };
+  void put_side_by_side(Eigen::Index dof, const Spatial& x, Eigen::Index first) {
+    for (const double each : {x.w.x, x.w.y, x.w.z, x.v.x, x.v.y, x.v.z}) side_by_side_(first++, dof) = each;
+  }
+  /// What a degree of freedom that is carried does with those that carry it.
+  struct Meeting {
+    double u[6], u_S[3], u_psi[3], t[6], t_v[6];  // NOLINT
+  };
+  /// @param carrying ones, zero where degrees of freedom do not carry it.
+  /// @param felt and caused: by q, then by v.
+  EXPOSIM_INLINE void meet(const Meeting& own, Eigen::Index count, bool by_v, const double* carrying, double* felt,
+                           double* caused) const;
+
   const Tree* tree_ = nullptr;
   bool moves_ = false;
+  RowMatrixXd side_by_side_, carrying_;  // of every body, and with its own: ones
+  RowMatrixXd met_;
   std::vector<Dof> dofs_;
   std::vector<Body> bodies_;
 };
