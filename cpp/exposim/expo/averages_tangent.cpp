@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exposim/expo/strand_tangent.hpp"
 #include "exposim/kernels/fours.hpp"
 #include "exposim/kernels/oscillator.hpp"
 
@@ -31,13 +32,11 @@ Matrix3d root(const Matrix3d& K) {
 
 /// In which stiffness or damping of any strand changes.
 std::vector<Index> directions_of(const std::vector<Tangent>& materials) {
+  Eigen::RowVectorXd any = Eigen::RowVectorXd::Zero(materials.front().cols());
+  for (const Tangent& each : materials) any += each.topRows<kRowMu>().cwiseAbs().colwise().sum();
   std::vector<Index> found;
-  for (Index direction = 0; direction < materials.front().cols(); ++direction) {
-    const bool any = std::any_of(materials.begin(), materials.end(), [&](const Tangent& each) {
-      return each(0, direction) != 0.0 || each(1, direction) != 0.0 || each(2, direction) != 0.0 ||
-             each(3, direction) != 0.0;
-    });
-    if (any) found.push_back(direction);
+  for (Index direction = 0; direction < any.size(); ++direction) {
+    if (any(direction) > 0.0) found.push_back(direction);
   }
   return found;
 }
@@ -151,10 +150,11 @@ void AveragesTangent::differentiate(const Tangent& ddp, const VectorXd& lam, con
     sum.add(by_eta2_(k), of_eta).add(by_deta2_(k), of_deta).add(by_f2_(k), of_f).into(twice.row(k).data());
   }
   if (change) add_change_of_Upsilon(*change, lam, once, twice);
-  if (!materials.empty()) add_materials(materials, once, twice);
+  const std::vector<Index> directions = materials.empty() ? std::vector<Index>() : directions_of(materials);
+  if (!directions.empty()) add_materials(materials, directions, once, twice);
   lam_bar = product(-V_ / dt_, once);
   lam_bar2 = product(-V_ * (2.0 / (dt_ * dt_)), twice);
-  if (!materials.empty()) add_forces_of_materials(materials, lam_bar, lam_bar2);
+  if (!directions.empty()) add_forces_of_materials(materials, directions, lam_bar, lam_bar2);
 }
 
 Matrix3d AveragesTangent::changed(std::size_t k, double along, double across) const {
@@ -165,7 +165,8 @@ Matrix3d AveragesTangent::changed(std::size_t k, double along, double across) co
   return along * normal + across * (Matrix3d::Identity() - normal);
 }
 
-void AveragesTangent::add_materials(const std::vector<Tangent>& materials, Tangent& once, Tangent& twice) {
+void AveragesTangent::add_materials(const std::vector<Tangent>& materials, const std::vector<Index>& directions,
+                                    Tangent& once, Tangent& twice) {
   // Where K and B change, −Υ (dK Δp + dB Δṗ) is a further acceleration, and −(dK Δp + dB Δṗ) a further force.
   pair_modes();
   const Index m = omega_.size(), length = padded(m);
@@ -193,7 +194,7 @@ void AveragesTangent::add_materials(const std::vector<Tangent>& materials, Tange
     }
   }
   const RowMatrixXd moved = product(Z_, weights);
-  for (const Index direction : directions_of(materials)) {
+  for (const Index direction : directions) {
     for (std::size_t k = 0; k < strands_.size(); ++k) {
       const Index first = 3 * static_cast<Index>(k);
       const auto change = materials[k].col(direction);
@@ -210,7 +211,8 @@ void AveragesTangent::add_materials(const std::vector<Tangent>& materials, Tange
   }
 }
 
-void AveragesTangent::add_forces_of_materials(const std::vector<Tangent>& materials, Tangent& lam_bar,
+void AveragesTangent::add_forces_of_materials(const std::vector<Tangent>& materials,
+                                              const std::vector<Index>& directions, Tangent& lam_bar,
                                               Tangent& lam_bar2) const {
   const Index m = omega_.size();
   VectorXd eta_int(m), eta_int2(m), eta_end(m);
@@ -223,7 +225,7 @@ void AveragesTangent::add_forces_of_materials(const std::vector<Tangent>& materi
   }
   const VectorXd p_int = Z_ * eta_int, p_int2 = Z_ * eta_int2;
   const VectorXd dp_int = Z_ * (eta_end - eta0_), dp_int2 = Z_ * (eta_int - dt_ * eta0_);
-  for (const Index direction : directions_of(materials)) {
+  for (const Index direction : directions) {
     for (std::size_t k = 0; k < strands_.size(); ++k) {
       const Index first = 3 * static_cast<Index>(k);
       const auto change = materials[k].col(direction);

@@ -49,7 +49,7 @@ class AveragesTangent {
   static void products_by(const std::vector<Eigen::MatrixXd>& Upsilon_by_q, const RowMatrixXd& x, const RowMatrixXd& y,
                           RowMatrixXd& by_q);
   /// @param ddp with forces `lam` held: of p̈̄ + Υ lam; of displacements, and of their rates at the start; three rows to
-  /// a strand.
+  /// a strand, and any behind those.
   /// @param change null: none, but against `lam`.
   /// @param materials as in SystemTangent, or empty.
   void differentiate(const Tangent& ddp, const Eigen::VectorXd& lam, const Tangent& delta_p, const Tangent& delta_dp,
@@ -62,8 +62,11 @@ class AveragesTangent {
   void add_change_of_Upsilon(const ChangeOfUpsilon& change, const Eigen::VectorXd& lam, Tangent& once, Tangent& twice);
   /// What a strand's K or B changes by.
   Eigen::Matrix3d changed(std::size_t k, double along, double across) const;
-  void add_materials(const std::vector<Tangent>& materials, Tangent& once, Tangent& twice);
-  void add_forces_of_materials(const std::vector<Tangent>& materials, Tangent& lam_bar, Tangent& lam_bar2) const;
+  /// @param directions in which K or B of any strand changes.
+  void add_materials(const std::vector<Tangent>& materials, const std::vector<Eigen::Index>& directions, Tangent& once,
+                     Tangent& twice);
+  void add_forces_of_materials(const std::vector<Tangent>& materials, const std::vector<Eigen::Index>& directions,
+                               Tangent& lam_bar, Tangent& lam_bar2) const;
 
   std::vector<Holding> strands_;
   double c_ = 0.0, dt_ = 0.0;
