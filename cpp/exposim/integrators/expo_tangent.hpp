@@ -262,7 +262,8 @@ class ExpoTangent final : public AgreementWatcher {
 
   const World* world_ = nullptr;
   StepTangent* out_ = nullptr;
-  Directions to_;
+  Directions all_;
+  CountingDirections to_;
   bool supported_ = true;
   bool all_strands_ = false, missed_strand_ = false;
   const Instant* now_ = nullptr;

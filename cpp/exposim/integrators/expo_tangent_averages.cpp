@@ -52,6 +52,7 @@ void ExpoTangent::differentiate_averages(RobotData& data, const StrandList& stra
   if (response) {
     respond(system, strands, *response, ddp_bar);
   } else {
+    for (Tangent* each : {&dlam_, &dlam2_}) each->resize(m, to_.size);
     if (active > 0 && !average_forces(data, system, strands, lam)) return give_up();
     spread(data, strands, lam, lam2);
     if (active > 0) {
@@ -110,14 +111,13 @@ bool ExpoTangent::average_forces(RobotData& data, const StiffSystem& system, con
     holding.push_back({each.K, each.B, each.delta_p, each.delta_dp, each.ddp_bar, strands.all()[k].motion.n});
   }
   const auto add_by_q = [&](const RowMatrixXd& A, Tangent& to) { add_by_moves(A, to); };
-  const Tangent delta = system_.delta.topRows(m), delta_dp = delta_dp_.topRows(m);
   if (const double c = ForceAverages::proportional_damping(system); c >= 0.0) {
     averages_.begin(Upsilon, holding, c, dt_);
     const auto products = [&](const RowMatrixXd& x, const RowMatrixXd& y, RowMatrixXd& by_q) {
       differentiate_products(data, x, y, by_q);
     };
     const AveragesTangent::ChangeOfUpsilon change{products, add_by_q};
-    averages_.differentiate(ddp_.topRows(m), lam.head(m), delta, delta_dp, out_->exact ? &change : nullptr,
+    averages_.differentiate(ddp_, lam.head(m), system_.delta, delta_dp_, out_->exact ? &change : nullptr,
                             system_.materials, dlam_, dlam2_);
     return true;
   }
@@ -127,8 +127,9 @@ bool ExpoTangent::average_forces(RobotData& data, const StiffSystem& system, con
     update_compliance_derivatives(data);
     subtract_change_of_Upsilon(lam, ddp_bar);
   }
-  uneven_averages_.differentiate(ddp_bar, delta, delta_dp, out_->exact ? &system_.Upsilon_by_q : nullptr, add_by_q,
-                                 system_.materials, dlam_, dlam2_);
+  uneven_averages_.differentiate(ddp_bar, system_.delta.topRows(m), delta_dp_.topRows(m),
+                                 out_->exact ? &system_.Upsilon_by_q : nullptr, add_by_q, system_.materials, dlam_,
+                                 dlam2_);
   return true;
 }
 
@@ -201,7 +202,7 @@ void ExpoTangent::spread(RobotData& data, const StrandList& strands, const Vecto
 void ExpoTangent::find_targets() {
   if (!aims_at_averages_) return;
   aims_at_averages_ = false;
-  const Index m = ddp_.rows(), active = m > 0 ? dlam_.rows() : 0;
+  const Index m = ddp_.rows(), active = dlam_.rows();
   const double half = 0.5 * dt_ * dt_;
   for (Tangent* each : {&way_target_, &dp_target_}) each->resize(m, to_.size);
   RowSum sum(m * to_.size);

@@ -35,12 +35,16 @@ void add_at_lever(const Matrix3d& A, const Tangent& dv, Index in_v, const Vector
 
 void ExpoTangent::move(const RobotData& data, const VectorXd& v, const State& next, const VectorXd& way) {
   const Robot& robot = world_->robot();
-  scale(0.5 * dt_ * dt_, da2_, moved_);
-  add_start_velocity(dt_, moved_);
-  displace(a_.col(1), da2_, moved_);
+  scale(0.5 * dt_ * dt_, da2_, dq_next_);
+  add_start_velocity(dt_, dq_next_);
+  displace(a_.col(1), da2_, dq_next_);
   scale(dt_, da_, dv_next_);
   add_start_velocity(1.0, dv_next_);
-  dq_next_ = moved_;
+  moved_.resize(to_.nv, to_.size);
+  for (const std::size_t i : robot.tree().free_bodies) {
+    const Index turn = robot.tree().joints[i].in_v + 3;
+    moved_.middleRows<3>(turn) = dq_next_.middleRows<3>(turn);
+  }
   for (Index i = 0; i < to_.nv; ++i) dq_next_(i, to_.q(i)) += 1.0;
   for (const std::size_t i : robot.tree().free_bodies) move_free_body(data, i, v, next, way);
 }

@@ -44,9 +44,9 @@ void ExpoTangent::add_travelled(const Matrix3d& factor, const Motion& from, cons
 }
 
 void ExpoTangent::end(const RobotData& data, const StrandList& strands, const Resolver* resolver, const Step& step) {
-  clear(out_->next, world_->tangent_size(), to_.size);
-  out_->next.topRows(to_.nv) = dq_next_;
-  out_->next.middleRows(to_.nv, to_.nv) = dv_next_;
+  clear(out_->next, world_->tangent_size(), all_.size);
+  to_.put(dq_next_, 0, out_->next);
+  to_.put(dv_next_, to_.nv, out_->next);
   stretch(data, strands, resolver, step);
   grip(step.next.state);
   out_->grazing.clear();
@@ -81,7 +81,7 @@ void ExpoTangent::stretch(const RobotData& data, const StrandList& strands, cons
       if (!system_.materials.empty()) material = &system_.materials[k];
     }
     commit(to, before, committed, world_->law(i, committed), at_end_, material, ds);
-    out_->next.middleRows<3>(to_.stretch(i)) = ds;
+    to_.put(ds, all_.stretch(i), out_->next);
   }
 }
 
