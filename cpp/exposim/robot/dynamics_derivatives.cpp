@@ -41,7 +41,7 @@ void DynamicsDerivatives::take_terms(const RobotData& data) {
   const std::vector<TreeJoint>& joints = tree_->joints;
   const std::size_t nv = data.tree().columns.size();
   const Index length = padded(static_cast<Index>(nv));
-  if (side_by_side_.cols() != length) side_by_side_.setZero(kRows, length);
+  if (fours_.rows() != length / kFour) fours_.setZero(length / kFour, kNumbers * kFour);
   met_.resize(4, length);
   carrying_.resize(static_cast<Index>(joints.size()), length);
   carrying_.row(0).setZero();
@@ -63,7 +63,7 @@ void DynamicsDerivatives::take_terms(const RobotData& data) {
     for (Index k = joint.in_v; k < joint.in_v + joint.nv; ++k) {
       const Column& column = data.tree().columns[static_cast<std::size_t>(k)];
       dofs_[static_cast<std::size_t>(k)].S = {column.angular, column.linear + cross(column.angular, body.o - column.o)};
-      put_side_by_side(k, dofs_[static_cast<std::size_t>(k)].S, kS);
+      put_side_by_side(k, kS, dofs_[static_cast<std::size_t>(k)].S);
     }
   }
 }
@@ -119,18 +119,16 @@ void DynamicsDerivatives::begin(const RobotData* data, const VectorXd& dv) {
       auto& [S, psi, chi, sigma] = dofs_[static_cast<std::size_t>(k)];
       chi = crossed(before.A, S);
       if (!moves_) {
-        put_side_by_side(k, chi, kChi);
+        put_side_by_side(k, kChi, chi);
         continue;
       }
       psi = crossed(before.V, S);
       const Spatial again = crossed(before.V, psi), carried = crossed(body.V, S);
       chi = {chi.w + again.w, chi.v + again.v};
       sigma = {psi.w + carried.w, psi.v + carried.v};
-      put_side_by_side(k, chi, kChi);
-      put_side_by_side(k, sigma, kSigma);
-      side_by_side_(kPsi, k) = psi.w.x;
-      side_by_side_(kPsi + 1, k) = psi.w.y;
-      side_by_side_(kPsi + 2, k) = psi.w.z;
+      put_side_by_side(k, kChi, chi);
+      put_side_by_side(k, kSigma, sigma);
+      put_side_by_side(k, kPsi, psi.w);
     }
   }
 }
@@ -151,28 +149,29 @@ void DynamicsDerivatives::add_force(std::size_t joint, const Vector3d& c, const 
 
 EXPOSIM_INLINE void DynamicsDerivatives::meet(const Meeting& own, Index count, bool by_v, const double* carrying,
                                               double* felt, double* caused) const {
-  const Index length = side_by_side_.cols();
-  const auto at = [&](Index row, Index i) EXPOSIM_INLINE_CALL { return four(side_by_side_.data() + row * length, i); };
-  for (Index i = 0; i < fours(count); ++i) {
+  const Index length = met_.cols();
+  const double* others = fours_.data();
+  const bool moves = moves_;
+  for (Index i = 0; i < fours(count); ++i, others += kNumbers * kFour) {
     Four q = {0.0, 0.0, 0.0, 0.0}, v = q, t = q, t_v = q;
-    for (Index r = 0; r < 6; ++r) {
-      const Four S = at(kS + r, i);
-      q += own.u[r] * at(kChi + r, i);
-      t += own.t[r] * S;
-      if (r < 3) q += own.u_S[r] * S;
-      if (!by_v) continue;
-      v += own.u[r] * at(kSigma + r, i);
-      t_v += own.t_v[r] * S;
-      if (r < 3) v += own.u_psi[r] * S;
+    const Four carries = four(carrying, i);
+    if (carries[0] + carries[1] + carries[2] + carries[3] != 0.0) {
+      for (Index r = 0; r < 6; ++r) {
+        q += own.u[r] * four(others, kChi + r);
+        t += own.t[r] * four(others, kS + r);
+      }
+      for (Index r = 0; r < 3; ++r) q += own.u_S[r] * four(others, kS + r);
+      for (Index r = 0; moves && r < 3; ++r) q += own.u_psi[r] * four(others, kPsi + r);
+      for (Index r = 0; by_v && r < 6; ++r) {
+        v += own.u[r] * four(others, kSigma + r);
+        t_v += own.t_v[r] * four(others, kS + r);
+      }
+      for (Index r = 0; by_v && r < 3; ++r) v += own.u_psi[r] * four(others, kS + r);
     }
-    if (moves_) {
-      for (Index r = 0; r < 3; ++r) q += own.u_psi[r] * at(kPsi + r, i);
-    }
-    four(felt, i) = q * four(carrying, i);
-    four(caused, i) = t * four(carrying, i);
-    if (!by_v) continue;
-    four(felt + length, i) = v * four(carrying, i);
-    four(caused + length, i) = t_v * four(carrying, i);
+    four(felt, i) = q * carries;
+    four(caused, i) = t * carries;
+    four(felt + length, i) = v * carries;
+    four(caused + length, i) = t_v * carries;
   }
 }
 

@@ -83,10 +83,20 @@ class DynamicsDerivatives {
   void begin(const RobotData* data, const Eigen::VectorXd& dv);
   void move_body(const RobotData& data, std::size_t i);
 
-  /// The same of all degrees of freedom as of each, side by side: rows that are filled up to fours.
-  enum Rows : Eigen::Index { kS = 0, kChi = 6, kSigma = 12, kPsi = 18, kRows = 21 };
-  void put_side_by_side(Eigen::Index dof, const Spatial& x, Eigen::Index first) {
-    for (const double each : {x.w.x, x.w.y, x.w.z, x.v.x, x.v.y, x.v.z}) side_by_side_(first++, dof) = each;
+  /// The same of four degrees of freedom, side by side.
+  enum Numbers : Eigen::Index { kS = 0, kChi = 6, kSigma = 12, kPsi = 18, kNumbers = 21 };
+  double* side_by_side(Eigen::Index dof, Numbers first) {
+    return fours_.row(dof / kFour).data() + first * kFour + dof % kFour;
+  }
+  EXPOSIM_INLINE void put_side_by_side(Eigen::Index dof, Numbers first, const Vec3& x) {
+    double* const to = side_by_side(dof, first);
+    to[0] = x.x;
+    to[kFour] = x.y;
+    to[2 * kFour] = x.z;
+  }
+  EXPOSIM_INLINE void put_side_by_side(Eigen::Index dof, Numbers first, const Spatial& x) {
+    put_side_by_side(dof, first, x.w);
+    put_side_by_side(dof, static_cast<Numbers>(first + 3), x.v);
   }
   /// What a degree of freedom that is carried does with those that carry it.
   struct Meeting {
@@ -99,7 +109,8 @@ class DynamicsDerivatives {
 
   const Tree* tree_ = nullptr;
   bool moves_ = false;
-  RowMatrixXd side_by_side_, carrying_;  // of every body, and with its own: ones
+  RowMatrixXd fours_;     // of degrees of freedom
+  RowMatrixXd carrying_;  // of every body, and with its own: ones
   RowMatrixXd met_;
   std::vector<Dof> dofs_;
   std::vector<Body> bodies_;
