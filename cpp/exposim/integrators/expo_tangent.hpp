@@ -156,8 +156,9 @@ class ExpoTangent final : public AgreementWatcher {
   void grip(const State& next);
   /// Where joints that move nothing that touches are led by a mean acceleration, instead.
   void displace(const Vector& a, const Tangent& da, Tangent& way) const;
+  /// @param dv null: its velocity is not asked for.
   void update_point(const RobotData& data, std::size_t joint, const Eigen::Vector3d& position,
-                    const Eigen::Vector3d& arm, const Tangent& dq, const Tangent& dv, PointAt& out);
+                    const Eigen::Vector3d& arm, const Tangent& dq, const Tangent* dv, PointAt& out);
   /// Of U = travel(from, to, arm).
   static void add_travelled(const Eigen::Matrix3d& factor, const Motion& from, const Motion& to,
                             const Eigen::Vector3d& arm, const PointAt& start, const PointAt& end, Rows3Sum& sum);

@@ -92,7 +92,7 @@ void ExpoTangent::compare(const RobotData& data, const StrandList& strands, std:
     return compare_turning(data, strand, *each, off_.middleRows<3>(row(k)), doff_.middleRows<3>(row(k)));
   }
   const Motion& start = strand.motion;
-  update_point(data, strand.a, strand.position, start.arm, dq_next_, dv_next_, at_end_);
+  update_point(data, strand.a, strand.position, start.arm, dq_next_, &dv_next_, at_end_);
   const Rows3 way = rows3(way_target_, row(k)), dp = rows3(dp_target_, row(k));
   const Rows3 off = rows3(off_, row(k)), doff = rows3(doff_, row(k)), at_end = rows3(at_end_.dp, 0);
   const Motion end = contact_motion(*world_, data, strand.point, strand.memory.surface);

@@ -12,7 +12,7 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
 void ExpoTangent::update_point(const RobotData& data, std::size_t joint, const Vector3d& position, const Vector3d& arm,
-                               const Tangent& dq, const Tangent& dv, PointAt& out) {
+                               const Tangent& dq, const Tangent* dv, PointAt& out) {
   update_point_tangent(data, movers_, joint, position, arm, point_);
   const std::vector<Index>& dofs = *point_.dofs;
   const auto add = [&](Index i, const Eigen::Matrix3Xd& by, const Tangent& x) {
@@ -23,9 +23,11 @@ void ExpoTangent::update_point(const RobotData& data, std::size_t joint, const V
   for (Index i = 0; i < 3; ++i) {
     add(i, point_.position_by_q, dq);
     sum_.into(to_.size, out.c.row(i).data());
-    add(i, point_.velocity_by_q, dq);
-    add(i, point_.J, dv);
-    sum_.into(to_.size, out.dp.row(i).data());
+    if (dv) {
+      add(i, point_.velocity_by_q, dq);
+      add(i, point_.J, *dv);
+      sum_.into(to_.size, out.dp.row(i).data());
+    }
     if (!has_arm) continue;
     add(i, point_.J_omega, dq);
     sum_.into(to_.size, out.turn.row(i).data());
@@ -68,7 +70,8 @@ void ExpoTangent::stretch(const RobotData& data, const StrandList& strands, cons
     const std::size_t point = world_->point_of(i, committed);
     const ContactPoint shape = world_->shape(point);
     const Motion& to = next.motions[i];
-    update_point(data, shape.joint, shape.position, to.arm, dq_next_, dv_next_, at_end_);
+    const bool slips = committed.mode == Mode::kSlipping;
+    update_point(data, shape.joint, shape.position, to.arm, dq_next_, slips ? &dv_next_ : nullptr, at_end_);
     Tangent ds;
     clear(ds, 3, to_.size);
     Memory before;
