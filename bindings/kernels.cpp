@@ -2,6 +2,7 @@
 
 #include <nanobind/eigen/dense.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <tuple>
 
@@ -9,6 +10,7 @@
 #include "exposim/expo/averages.hpp"
 #include "exposim/kernels/balance.hpp"
 #include "exposim/kernels/oscillator.hpp"
+#include "exposim/kernels/oscillator_pairs.hpp"
 
 namespace nb = nanobind;
 
@@ -68,15 +70,19 @@ void bind_kernels(nb::module_& m) {
       nb::arg("omega"), nb::arg("c"), nb::arg("t"));
 
   m.def(
-      "oscillator_course",
-      [](double omega, double rate, const Eigen::VectorXd& times) {
-        if (times.size() % 4 != 0) throw nb::value_error("times come in fours");
-        RowMatrixXd y(4, times.size());
-        oscillator_course(omega, rate, times.size(), times.data(),
-                          {y.row(0).data(), y.row(1).data(), y.row(2).data(), y.row(3).data()});
-        return y;
+      "oscillator_pairs",
+      [](const Eigen::VectorXd& omega, double c, double t) {
+        OscillatorPairs pairs;
+        pairs.compute(omega, c, t);
+        std::vector<RowMatrixXd> E(4, RowMatrixXd(omega.size(), omega.size()));
+        for (Eigen::Index n = 0; n < 4; ++n) {
+          for (Eigen::Index k = 0; k < omega.size(); ++k) {
+            E[n].row(k) = Eigen::Map<const Eigen::RowVectorXd>(pairs.E(n, k), omega.size());
+          }
+        }
+        return E;
       },
-      nb::arg("omega"), nb::arg("rate"), nb::arg("times"));
+      nb::arg("omega"), nb::arg("c"), nb::arg("t"));
 
   m.def(
       "integrals",

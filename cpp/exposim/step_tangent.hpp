@@ -36,6 +36,29 @@ struct Directions {
   bool by_forces() const { return wrenches > forces; }
 };
 
+/// Those of them that count in a step: not stretches of contacts that are open, nor forces where nothing is actuated.
+class CountingDirections : public Directions {
+ public:
+  CountingDirections() = default;
+  CountingDirections(const Directions& all, const World& world, const State& start, std::size_t parameters);
+
+  /// Negative: it does not count.
+  Eigen::Index stretch(std::size_t contact) const { return stretch_of_[contact]; }
+  Eigen::Index force(Eigen::Index dof) const { return force_of_[static_cast<std::size_t>(dof)]; }
+  /// Puts rows by these directions into some by all of them, which are zero.
+  void put(const Tangent& rows, Eigen::Index first, Tangent& all) const;
+
+ private:
+  struct Run {
+    Eigen::Index from, to, count;
+  };
+  /// @return where among these it begins.
+  Eigen::Index add(Eigen::Index of_all, Eigen::Index count);
+
+  std::vector<Eigen::Index> stretch_of_, force_of_;
+  std::vector<Run> runs_;
+};
+
 /// A parameter of materials or masses: worlds that differ in nothing else, and by how much it differs in them.
 struct WorldParameter {
   const World* more;

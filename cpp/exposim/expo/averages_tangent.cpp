@@ -1,10 +1,11 @@
 #include "exposim/expo/averages_tangent.hpp"
 
 #include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "exposim/expo/strand_tangent.hpp"
 #include "exposim/kernels/fours.hpp"
 #include "exposim/kernels/oscillator.hpp"
 
@@ -18,18 +19,6 @@ using Eigen::VectorXd;
 
 namespace {
 
-/// A step in parts in each of which what decays or swings does so by this at most, so that its quadrature is exact.
-constexpr double kPerPanel = 20.0;
-constexpr int kMostPanels = 256;
-
-// Gauss–Legendre, 16 nodes on [−1, 1]: the positive ones.
-constexpr std::array<double, 8> kNodes = {0.095012509837637441, 0.28160355077925892, 0.45801677765722737,
-                                          0.61787624440264377,  0.755404408355003,   0.86563120238783176,
-                                          0.9445750230732326,   0.98940093499164994};
-constexpr std::array<double, 8> kWeights = {0.18945061045506864,  0.18260341504492364, 0.16915651939500265,
-                                            0.14959598881657671,  0.12462897125553407, 0.095158511682492605,
-                                            0.062253523938647456, 0.027152459411754176};
-
 /// C with CCᵀ = K, also where K has rows that are zero.
 Matrix3d root(const Matrix3d& K) {
   Matrix3d C = Matrix3d::Zero();
@@ -41,32 +30,13 @@ Matrix3d root(const Matrix3d& K) {
   return C;
 }
 
-/// Where [0, 1] is divided: finely at both ends, where what is stiff decays, or evenly where it swings on.
-std::vector<double> panels(double fastest, double swings) {
-  std::vector<double> ends{0.0};
-  if (swings > kPerPanel) {
-    const int count = std::min(kMostPanels, static_cast<int>(std::ceil(std::max(fastest, swings) / kPerPanel)));
-    for (int i = 1; i <= count; ++i) ends.push_back(static_cast<double>(i) / count);
-    return ends;
-  }
-  std::vector<double> half;
-  for (double x = kPerPanel / std::max(fastest, 1e-3); x < 0.5; x *= 2.0) half.push_back(x);
-  for (const double x : half) ends.push_back(x);
-  if (!half.empty()) ends.push_back(0.5);
-  for (auto x = half.rbegin(); x != half.rend(); ++x) ends.push_back(1.0 - *x);
-  ends.push_back(1.0);
-  return ends;
-}
-
 /// In which stiffness or damping of any strand changes.
 std::vector<Index> directions_of(const std::vector<Tangent>& materials) {
+  Eigen::RowVectorXd any = Eigen::RowVectorXd::Zero(materials.front().cols());
+  for (const Tangent& each : materials) any += each.topRows<kRowMu>().cwiseAbs().colwise().sum();
   std::vector<Index> found;
-  for (Index direction = 0; direction < materials.front().cols(); ++direction) {
-    const bool any = std::any_of(materials.begin(), materials.end(), [&](const Tangent& each) {
-      return each(0, direction) != 0.0 || each(1, direction) != 0.0 || each(2, direction) != 0.0 ||
-             each(3, direction) != 0.0;
-    });
-    if (any) found.push_back(direction);
+  for (Index direction = 0; direction < any.size(); ++direction) {
+    if (any(direction) > 0.0) found.push_back(direction);
   }
   return found;
 }
@@ -77,7 +47,7 @@ void AveragesTangent::begin(const MatrixXd& Upsilon, const std::vector<Holding>&
   strands_ = strands;
   c_ = c;
   dt_ = dt;
-  has_products_ = false;
+  has_pairs_ = false;
   const Index m = 3 * static_cast<Index>(strands.size());
   C_.setZero(m, m);
   VectorXd delta_p(m), delta_dp(m), ddp_bar(m);
@@ -94,11 +64,11 @@ void AveragesTangent::begin(const MatrixXd& Upsilon, const std::vector<Holding>&
       S_.block<3, 3>(i, j) = C_.block<3, 3>(i, i).transpose() * Upsilon.block<3, 3>(i, j) * C_.block<3, 3>(j, j);
     }
   }
-  eigen_.compute(S_);
-  omega_ = eigen_.eigenvalues().cwiseMax(0.0);
+  modal_.find_modes(S_, U_);
+  omega_ = modal_.omega();
   V_.resize(m, m);
   for (Index i = 0; i < m; i += 3) {
-    V_.middleRows<3>(i).noalias() = C_.block<3, 3>(i, i).lazyProduct(eigen_.eigenvectors().middleRows<3>(i));
+    V_.middleRows<3>(i).noalias() = C_.block<3, 3>(i, i).lazyProduct(U_.middleRows<3>(i));
   }
   eta0_ = V_.transpose() * delta_p;
   deta0_ = V_.transpose() * delta_dp;
@@ -119,52 +89,10 @@ void AveragesTangent::begin(const MatrixXd& Upsilon, const std::vector<Holding>&
   twice_ = by_eta2_.cwiseProduct(eta0_) + by_deta2_.cwiseProduct(deta0_) + by_f2_.cwiseProduct(f_);
 }
 
-void AveragesTangent::integrate_products() {
-  if (has_products_) return;
-  has_products_ = true;
-  const Index m = omega_.size();
-  double fastest = 0.0, swings = 0.0;
-  for (Index k = 0; k < m; ++k) {
-    const double half = 0.5 * c_ * omega_(k), square = half * half - omega_(k);
-    fastest = std::max(fastest, dt_ * (half + std::sqrt(std::max(square, 0.0))));
-    swings = std::max(swings, dt_ * std::sqrt(std::max(-square, 0.0)));
-  }
-  // Nodes lie evenly about the middle of the step: what is left after one is what has passed at another.
-  const std::vector<double> ends = panels(fastest, swings);
-  std::vector<double> times, weights;
-  for (std::size_t panel = 1; panel < ends.size(); ++panel) {
-    const double middle = 0.5 * (ends[panel - 1] + ends[panel]), half = 0.5 * (ends[panel] - ends[panel - 1]);
-    for (std::size_t node = 0; node < 2 * kNodes.size(); ++node) {
-      const bool first = node < kNodes.size();
-      const std::size_t which = first ? kNodes.size() - 1 - node : node - kNodes.size();
-      times.push_back(dt_ * (middle + (first ? -half : half) * kNodes[which]));
-      weights.push_back(dt_ * half * kWeights[which]);
-    }
-  }
-  const auto nodes = static_cast<Index>(times.size());
-  const Index length = padded(m);
-  for (RowMatrixXd* each : {&eta_, &deta_}) each->setZero(nodes, length);
-  for (RowMatrixXd* each : {&z_, &z2_}) each->resize(m, nodes);
-  course_.resize(4, nodes);
-  const OscillatorCourse y{course_.row(0).data(), course_.row(1).data(), course_.row(2).data(), course_.row(3).data()};
-  for (Index k = 0; k < m; ++k) {
-    const double omega = omega_(k), eta0 = eta0_(k), deta0 = deta0_(k), f = f_(k);
-    oscillator_course(omega, c_ * omega, nodes, times.data(), y);
-    double *const eta = eta_.data() + k, *const deta = deta_.data() + k;
-    double *const z = z_.row(k).data(), *const z2 = z2_.row(k).data();
-    for (Index i = 0; i < nodes; ++i) {
-      eta[i * length] = eta0 * (y.dG[i] + c_ * omega * y.G[i]) + deta0 * y.G[i] + f * y.G1[i];
-      deta[i * length] = -eta0 * omega * y.G[i] + deta0 * y.dG[i] + f * y.G[i];
-      const Index mirrored = nodes - 1 - i;
-      const double weight = weights[static_cast<std::size_t>(mirrored)];
-      z[mirrored] = weight * (y.G1[i] + c_ * y.G[i]);
-      z2[mirrored] = weight * (y.G2[i] + c_ * y.G1[i]);
-    }
-  }
-  with_eta_ = product(z_, eta_);
-  with_deta_ = product(z_, deta_);
-  with_eta2_ = product(z2_, eta_);
-  with_deta2_ = product(z2_, deta_);
+void AveragesTangent::pair_modes() {
+  if (has_pairs_) return;
+  has_pairs_ = true;
+  pairs_.compute(omega_, c_, dt_);
 }
 
 void AveragesTangent::products_by(const std::vector<MatrixXd>& Upsilon_by_q, const RowMatrixXd& x, const RowMatrixXd& y,
@@ -183,16 +111,21 @@ void AveragesTangent::products_by(const std::vector<MatrixXd>& Upsilon_by_q, con
 
 void AveragesTangent::add_change_of_Upsilon(const ChangeOfUpsilon& change, const VectorXd& lam, Tangent& once,
                                             Tangent& twice) {
-  integrate_products();
+  pair_modes();
   // With E = Vᵀ dΥ V and weights W, Σ_j E_ij W_ij = v_iᵀ dΥ y_i, y_i = V w_i: for both weights, side by side.
   const Index m = omega_.size(), length = padded(m);
-  const RowMatrixXd with = with_eta_ + c_ * with_deta_, with2 = with_eta2_ + c_ * with_deta2_;
-  RowMatrixXd V, Y, by_q;
+  RowMatrixXd V, Y, by_q, W(m, 2 * length);
+  RowSum sum(length);
+  for (Index j = 0; j < m; ++j) {
+    const double by0 = eta0_(j) + c_ * deta0_(j), by1 = deta0_(j) + c_ * f_(j), by2 = f_(j);
+    for (const Index more : {0, 1}) {
+      sum.add(by0, pairs_.E(more, j)).add(by1, pairs_.E(1 + more, j)).add(by2, pairs_.E(2 + more, j));
+      sum.into(W.row(j).data() + more * length);
+    }
+  }
   clear(V, m, length);
-  clear(Y, m, 2 * length);
   V.leftCols(m) = V_;
-  Y.leftCols(m) = V_.lazyProduct(with.leftCols(m).transpose());
-  Y.middleCols(length, m) = V_.lazyProduct(with2.leftCols(m).transpose());
+  multiply(V_, W, Y);
   Y.leftCols(m) += lam * by_f_.transpose();
   Y.middleCols(length, m) += lam * by_f2_.transpose();
   change.products(V, Y, by_q);
@@ -217,10 +150,11 @@ void AveragesTangent::differentiate(const Tangent& ddp, const VectorXd& lam, con
     sum.add(by_eta2_(k), of_eta).add(by_deta2_(k), of_deta).add(by_f2_(k), of_f).into(twice.row(k).data());
   }
   if (change) add_change_of_Upsilon(*change, lam, once, twice);
-  if (!materials.empty()) add_materials(materials, once, twice);
+  const std::vector<Index> directions = materials.empty() ? std::vector<Index>() : directions_of(materials);
+  if (!directions.empty()) add_materials(materials, directions, once, twice);
   lam_bar = product(-V_ / dt_, once);
   lam_bar2 = product(-V_ * (2.0 / (dt_ * dt_)), twice);
-  if (!materials.empty()) add_forces_of_materials(materials, lam_bar, lam_bar2);
+  if (!directions.empty()) add_forces_of_materials(materials, directions, lam_bar, lam_bar2);
 }
 
 Matrix3d AveragesTangent::changed(std::size_t k, double along, double across) const {
@@ -231,10 +165,11 @@ Matrix3d AveragesTangent::changed(std::size_t k, double along, double across) co
   return along * normal + across * (Matrix3d::Identity() - normal);
 }
 
-void AveragesTangent::add_materials(const std::vector<Tangent>& materials, Tangent& once, Tangent& twice) {
+void AveragesTangent::add_materials(const std::vector<Tangent>& materials, const std::vector<Index>& directions,
+                                    Tangent& once, Tangent& twice) {
   // Where K and B change, −Υ (dK Δp + dB Δṗ) is a further acceleration, and −(dK Δp + dB Δṗ) a further force.
-  integrate_products();
-  const Index m = omega_.size();
+  pair_modes();
+  const Index m = omega_.size(), length = padded(m);
   Z_.setZero(m, m);  // Δp = Z η
   for (Index first = 0; first < m; first += 3) {
     const Matrix3d C = C_.block<3, 3>(first, first);
@@ -244,27 +179,40 @@ void AveragesTangent::add_materials(const std::vector<Tangent>& materials, Tange
     } else {
       inverse = C.inverse();
     }
-    Z_.middleRows<3>(first).noalias() = inverse.transpose() * eigen_.eigenvectors().middleRows<3>(first);
+    Z_.middleRows<3>(first).noalias() = inverse.transpose() * U_.middleRows<3>(first);
   }
-  MatrixXd Kz(m, m), Bz(m, m);
-  for (const Index direction : directions_of(materials)) {
-    Kz.setZero();
-    Bz.setZero();
-    for (std::size_t k = 0; k < strands_.size(); ++k) {
-      const auto change = materials[k].col(direction);
-      const auto Z = Z_.middleRows<3>(3 * static_cast<Index>(k));
-      Kz.noalias() += Z.transpose().lazyProduct(changed(k, change(0), change(1)) * Z);
-      Bz.noalias() += Z.transpose().lazyProduct(changed(k, change(2), change(3)) * Z);
+  // Σ_j z_iᵀ dK z_j ∫ z_i(dt − t) η_j(t) dt and so on, for both integrals of both, side by side.
+  RowMatrixXd weights(m, 4 * length);
+  RowSum sum(length);
+  for (Index j = 0; j < m; ++j) {
+    const double omega = omega_(j), eta0 = eta0_(j), deta0 = deta0_(j), f = f_(j);
+    double* const row = weights.row(j).data();
+    for (const Index more : {0, 1}) {
+      const double *const E = pairs_.E(more, j), *const E1 = pairs_.E(1 + more, j), *const E2 = pairs_.E(2 + more, j);
+      sum.add(eta0, E).add(eta0 * c_ * omega + deta0, E1).add(f, E2).into(row + 2 * more * length);
+      sum.add(deta0, E).add(f - omega * eta0, E1).into(row + (2 * more + 1) * length);
     }
-    const auto sums = [&](const RowMatrixXd& with_eta, const RowMatrixXd& with_deta) -> VectorXd {
-      return (Kz.cwiseProduct(with_eta.leftCols(m)) + Bz.cwiseProduct(with_deta.leftCols(m))).rowwise().sum();
-    };
-    once.col(direction) -= omega_.cwiseProduct(sums(with_eta_, with_deta_));
-    twice.col(direction) -= omega_.cwiseProduct(sums(with_eta2_, with_deta2_));
+  }
+  const RowMatrixXd moved = product(Z_, weights);
+  for (const Index direction : directions) {
+    for (std::size_t k = 0; k < strands_.size(); ++k) {
+      const Index first = 3 * static_cast<Index>(k);
+      const auto change = materials[k].col(direction);
+      const Matrix3d dK = changed(k, change(0), change(1)), dB = changed(k, change(2), change(3));
+      const auto add = [&](Index begin, Tangent& to) {
+        const Eigen::Matrix3Xd pushed =
+            dK.lazyProduct(moved.block(first, begin, 3, m)) + dB.lazyProduct(moved.block(first, begin + length, 3, m));
+        to.col(direction).array() -=
+            omega_.array() * Z_.middleRows<3>(first).cwiseProduct(pushed).colwise().sum().transpose().array();
+      };
+      add(0, once);
+      add(2 * length, twice);
+    }
   }
 }
 
-void AveragesTangent::add_forces_of_materials(const std::vector<Tangent>& materials, Tangent& lam_bar,
+void AveragesTangent::add_forces_of_materials(const std::vector<Tangent>& materials,
+                                              const std::vector<Index>& directions, Tangent& lam_bar,
                                               Tangent& lam_bar2) const {
   const Index m = omega_.size();
   VectorXd eta_int(m), eta_int2(m), eta_end(m);
@@ -277,7 +225,7 @@ void AveragesTangent::add_forces_of_materials(const std::vector<Tangent>& materi
   }
   const VectorXd p_int = Z_ * eta_int, p_int2 = Z_ * eta_int2;
   const VectorXd dp_int = Z_ * (eta_end - eta0_), dp_int2 = Z_ * (eta_int - dt_ * eta0_);
-  for (const Index direction : directions_of(materials)) {
+  for (const Index direction : directions) {
     for (std::size_t k = 0; k < strands_.size(); ++k) {
       const Index first = 3 * static_cast<Index>(k);
       const auto change = materials[k].col(direction);

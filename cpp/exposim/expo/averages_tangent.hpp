@@ -1,11 +1,12 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <Eigen/Eigenvalues>
 #include <functional>
 #include <vector>
 
 #include "exposim/expo/system_tangent.hpp"
+#include "exposim/kernels/modal.hpp"
+#include "exposim/kernels/oscillator_pairs.hpp"
 
 namespace exposim {
 
@@ -19,7 +20,10 @@ namespace exposim {
 ///
 ///   δ∫μ_k = −Σ_j E_kj ∫ z_k(dt − t) μ_j(t) dt,   z = G1 + cG   (the response of ∫μ to an impulse; of ∫∫μ: G2 + cG1)
 ///
-/// and these integrals, one to each pair of modes, are taken by quadrature to rounding.
+/// and these integrals, one to each pair of modes, are those of OscillatorPairs: with z_k(s) = (1 + cs)/(s p_k),
+///
+///   ∫ z_k(dt − t) η_j(t) dt  = η₀ (E + cω_j E1) + η₀' E1 + f E2,      ∫ z_k(dt − t) η_j'(t) dt = η₀' E + (f − ω_j η₀)
+///   E1.
 class AveragesTangent {
  public:
   /// A strand that holds.
@@ -45,7 +49,7 @@ class AveragesTangent {
   static void products_by(const std::vector<Eigen::MatrixXd>& Upsilon_by_q, const RowMatrixXd& x, const RowMatrixXd& y,
                           RowMatrixXd& by_q);
   /// @param ddp with forces `lam` held: of p̈̄ + Υ lam; of displacements, and of their rates at the start; three rows to
-  /// a strand.
+  /// a strand, and any behind those.
   /// @param change null: none, but against `lam`.
   /// @param materials as in SystemTangent, or empty.
   void differentiate(const Tangent& ddp, const Eigen::VectorXd& lam, const Tangent& delta_p, const Tangent& delta_dp,
@@ -53,25 +57,27 @@ class AveragesTangent {
                      Tangent& lam_bar2);
 
  private:
-  void integrate_products();
+  void pair_modes();
   /// Of −dΥ (λ(t) − lam), as a force on the modes.
   void add_change_of_Upsilon(const ChangeOfUpsilon& change, const Eigen::VectorXd& lam, Tangent& once, Tangent& twice);
   /// What a strand's K or B changes by.
   Eigen::Matrix3d changed(std::size_t k, double along, double across) const;
-  void add_materials(const std::vector<Tangent>& materials, Tangent& once, Tangent& twice);
-  void add_forces_of_materials(const std::vector<Tangent>& materials, Tangent& lam_bar, Tangent& lam_bar2) const;
+  /// @param directions in which K or B of any strand changes.
+  void add_materials(const std::vector<Tangent>& materials, const std::vector<Eigen::Index>& directions, Tangent& once,
+                     Tangent& twice);
+  void add_forces_of_materials(const std::vector<Tangent>& materials, const std::vector<Eigen::Index>& directions,
+                               Tangent& lam_bar, Tangent& lam_bar2) const;
 
   std::vector<Holding> strands_;
   double c_ = 0.0, dt_ = 0.0;
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen_;
-  Eigen::MatrixXd S_, C_, V_, Z_;  // V = CU, ZᵀV = 1
+  ModalKernel modal_;
+  Eigen::MatrixXd S_, C_, U_, V_, Z_;  // V = CU, ZᵀV = 1
   Eigen::VectorXd omega_, eta0_, deta0_, f_;
   Eigen::VectorXd once_, twice_;                                          // of μ
   Eigen::VectorXd by_eta_, by_deta_, by_f_, by_eta2_, by_deta2_, by_f2_;  // of those
-  bool has_products_ = false;
-  RowMatrixXd eta_, deta_, z_, z2_, course_;  // at nodes in time
+  bool has_pairs_ = false;
+  OscillatorPairs pairs_;
   Tangent once_tangent_, twice_tangent_;
-  RowMatrixXd with_eta_, with_deta_, with_eta2_, with_deta2_;  // ∫ z_k(dt − t) η_j(t) dt, …
 };
 
 }  // namespace exposim

@@ -48,6 +48,13 @@ bool went_elsewhere(const Instant& now, const ExpoScratch& scratch, double dt) {
 
 ExpoTangent::Followed followed(const ExpoScratch& scratch) { return {scratch.resolver, scratch.drives}; }
 
+/// @param responds whether averages are those before, changed as the look ahead responded.
+ExpoTangent::Averaged averaged_with(const ExpoScratch& scratch, const Eigen::VectorXd& v, const Step& step,
+                                    bool responds) {
+  return {scratch.system,  scratch.averages,    responds ? &scratch.ahead : nullptr, v,
+          step.next.state, scratch.update.way()};
+}
+
 /// The averages of the closed form, which nothing cuts.
 void take_averages(ExpoScratch& scratch, Step& step) {
   const StiffSystem& system = scratch.system;
@@ -130,8 +137,8 @@ bool Expo::move(const World& world, Workspace& workspace, const Instant& now, co
     take_averages(scratch, step);
     scratch.update.apply(workspace.robot, system, state, dt, step.next.state.q, step.next.state.v, &scratch.joints);
     if (scratch.tangent) {
-      scratch.tangent->average(workspace.robot, system, scratch.strands, scratch.averages, nullptr,
-                               velocity_of_terms(scratch, state), step.next.state, scratch.update.way());
+      scratch.tangent->average(workspace.robot, scratch.strands,
+                               averaged_with(scratch, velocity_of_terms(scratch, state), step, false));
     }
   }
   if (!changing && options_.order == 2 && now.turn_rate * dt > thresholds::kSlowTurn) {
@@ -141,7 +148,10 @@ bool Expo::move(const World& world, Workspace& workspace, const Instant& now, co
     scratch.agreement.aim_at(scratch.resolver, system.rows().size());
   } else {
     scratch.agreement.aim_at_averages(system, scratch.strands, scratch.update, dt);
-    if (scratch.tangent) scratch.tangent->aim_at_averages(scratch.strands);
+    if (scratch.tangent) {
+      scratch.tangent->aim_at_averages(workspace.robot, scratch.strands,
+                                       averaged_with(scratch, velocity_of_terms(scratch, state), step, false));
+    }
   }
   scratch.agreement.restore(world, workspace.robot, system, scratch.strands, scratch.update.largest(), dt,
                             step.next.state);
@@ -301,9 +311,8 @@ void Expo::repeat_at_the_mean_velocity(Workspace& workspace, const State& state,
                          &scratch.joints);
     if (scratch.tangent) {
       const bool responds = all_held && scratch.system.active() > 0;
-      scratch.tangent->average(workspace.robot, scratch.system, scratch.strands, scratch.averages,
-                               responds ? &scratch.ahead : nullptr, scratch.v_middle, step.next.state,
-                               scratch.update.way());
+      scratch.tangent->average(workspace.robot, scratch.strands,
+                               averaged_with(scratch, scratch.v_middle, step, responds));
     }
   }
 }

@@ -15,6 +15,12 @@ using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
+namespace {
+
+Matrix3d plane_of(const Vector3d& n) { return Matrix3d::Identity() - n * n.transpose(); }
+
+}  // namespace
+
 bool ExpoTangent::supports(const World& world) {
   return has_motion_derivatives(world.robot()) && world.bonds().empty() && !world.has_curved_servos() &&
          !world.has_curved_grips();
@@ -23,7 +29,7 @@ bool ExpoTangent::supports(const World& world) {
 void ExpoTangent::start(const World& world, StepTangent& out, bool all_strands) {
   world_ = &world;
   out_ = &out;
-  to_ = Directions(world, out.forces, out.wrenches, out.parameters.size());
+  all_ = Directions(world, out.forces, out.wrenches, out.parameters.size());
   supported_ = true;
   all_strands_ = all_strands;
   missed_strand_ = false;
@@ -47,6 +53,7 @@ void ExpoTangent::begin(RobotData& data, const Instant& now, const Input& input,
   input_ = &input;
   dt_ = dt;
   const State& state = now.state;
+  to_ = CountingDirections(all_, *world_, state, out_->parameters.size());
   update_kinematics(data, state.q, state.v);
   update_movers(data, movers_);
   const std::size_t count = strands.all().size();
@@ -64,41 +71,42 @@ void ExpoTangent::begin(RobotData& data, const Instant& now, const Input& input,
       begin_turning(data, strands, k);
       continue;
     }
+    const Vector3d& n = motion.n;
+    const bool bound = strand.memory.mode == Mode::kBound, slips = strand.memory.slipping();
     auto phi = dphi_.row(static_cast<Index>(k));
+    auto delta = system_.delta.middleRows<3>(row(k)), dp = system_.dp.middleRows<3>(row(k));
+    auto rates = delta_dp_.middleRows<3>(row(k));
+    const auto put_rate = [&](Index column, const Vector3d& x) {
+      at.dp.col(column) = dp.col(column) = x;
+      rates.col(column) = slips ? Vector3d(n.dot(x) * n) : x;
+    };
+    const auto put_gap = [&](Index column, double x) {
+      phi(column) = x;
+      if (!bound) delta.col(column) = x * n;
+    };
     if (is_limit(strand)) {
       const auto dof = static_cast<Index>(strand.b);
-      phi(to_.q(dof)) = motion.n.x();
-      at.dp(0, to_.v(dof)) = 1.0;
-    } else {
-      update_point_tangent(data, movers_, strand.a, strand.position, motion.arm, point_);
-      for (std::size_t i = 0; i < point_.dofs->size(); ++i) {
-        const Index dof = (*point_.dofs)[i], column = static_cast<Index>(i);
-        at.c.col(to_.q(dof)) = point_.position_by_q.col(column);
-        at.turn.col(to_.q(dof)) = point_.J_omega.col(column);
-        at.dp.col(to_.q(dof)) = point_.velocity_by_q.col(column);
-        at.dp.col(to_.v(dof)) = point_.J.col(column);
-      }
-      phi.leftCols(to_.nv) = motion.n.transpose() * at.c.leftCols(to_.nv);
+      put_gap(to_.q(dof), n.x());
+      put_rate(to_.v(dof), Vector3d::UnitX());
+      continue;
     }
-    auto delta = system_.delta.middleRows<3>(row(k));
-    const bool bound = strand.memory.mode == Mode::kBound;
-    if (!bound) delta.leftCols(to_.nv) = motion.n * phi.leftCols(to_.nv);
-    if (!is_limit(strand) && strand.memory.active()) {
-      const Matrix3d plane = Matrix3d::Identity() - motion.n * motion.n.transpose();
-      delta.middleCols<3>(to_.stretch(strand.index)) += bound ? Matrix3d(Matrix3d::Identity()) : plane;
+    update_point_tangent(data, movers_, strand.a, strand.position, motion.arm, point_);
+    for (std::size_t i = 0; i < point_.dofs->size(); ++i) {
+      const Index dof = (*point_.dofs)[i], column = static_cast<Index>(i);
+      at.c.col(to_.q(dof)) = point_.position_by_q.col(column);
+      at.turn.col(to_.q(dof)) = point_.J_omega.col(column);
+      put_gap(to_.q(dof), n.dot(point_.position_by_q.col(column)));
+      put_rate(to_.q(dof), point_.velocity_by_q.col(column));
+      put_rate(to_.v(dof), point_.J.col(column));
     }
-    const auto dp = at.dp.leftCols(to_.stretches);
-    system_.dp.block(row(k), 0, 3, to_.stretches) = dp;
-    auto rates = delta_dp_.block(row(k), 0, 3, to_.stretches);
-    if (strand.memory.slipping()) {
-      rates = motion.n * (motion.n.transpose() * dp);
-    } else {
-      rates = dp;
+    if (strand.memory.active()) {
+      delta.middleCols<3>(to_.stretch(strand.index)) += bound ? Matrix3d(Matrix3d::Identity()) : plane_of(n);
     }
   }
   dv_mid_ = start_velocity();
   local_v_ = true;
   foreseen_ = true;
+  waits_ = false;
   begin_masses();
   begin_materials(strands);
 }

@@ -12,6 +12,7 @@
 #include "exposim/expo/look_ahead.hpp"
 #include "exposim/expo/resolver.hpp"
 #include "exposim/expo/resolver_tangent.hpp"
+#include "exposim/expo/sprung_strands.hpp"
 #include "exposim/expo/system_tangent.hpp"
 #include "exposim/expo/uneven_averages_tangent.hpp"
 #include "exposim/robot/compliance_derivatives.hpp"
@@ -64,15 +65,23 @@ class ExpoTangent final : public AgreementWatcher {
     local_v_ = false;
   }
   void take_mean_velocity() {
+    if (waits_) return restart_velocity();
     scale(0.5, dv_next_, dv_mid_);
     add_start_velocity(0.5, dv_mid_);
     local_v_ = false;
   }
-  /// The robot was moved by averages.
-  /// @param response the averages are those before, changed as a look ahead responded to another p̈̄; else null.
-  void average(RobotData& data, const StiffSystem& system, const StrandList& strands, const ForceAverages& averages,
-               const LookAhead* response, const Eigen::VectorXd& v, const State& next, const Eigen::VectorXd& way);
-  void aim_at_averages(const StrandList& strands);
+  /// What moved the robot by averages, with terms at v.
+  struct Averaged {
+    const StiffSystem& system;
+    const ForceAverages& averages;
+    const LookAhead* response;  ///< that they were changed by, to another p̈̄; else null
+    const Eigen::VectorXd& v;
+    const State& next;
+    const Eigen::VectorXd& way;
+  };
+  void average(RobotData& data, const StrandList& strands, const Averaged& averaged);
+  /// That is where contact space is to be.
+  void aim_at_averages(RobotData& data, const StrandList& strands, const Averaged& last);
   /// Contacts are to be followed; and the robot was moved by what came of it.
   void begin_following(RobotData& data, const StrandList& strands, const FollowedDrives& drives, Resolver& resolver);
   struct Followed {
@@ -147,8 +156,9 @@ class ExpoTangent final : public AgreementWatcher {
   void grip(const State& next);
   /// Where joints that move nothing that touches are led by a mean acceleration, instead.
   void displace(const Vector& a, const Tangent& da, Tangent& way) const;
+  /// @param dv null: its velocity is not asked for.
   void update_point(const RobotData& data, std::size_t joint, const Eigen::Vector3d& position,
-                    const Eigen::Vector3d& arm, const Tangent& dq, const Tangent& dv, PointAt& out);
+                    const Eigen::Vector3d& arm, const Tangent& dq, const Tangent* dv, PointAt& out);
   /// Of U = travel(from, to, arm).
   static void add_travelled(const Eigen::Matrix3d& factor, const Motion& from, const Motion& to,
                             const Eigen::Vector3d& arm, const PointAt& start, const PointAt& end, Rows3Sum& sum);
@@ -167,6 +177,8 @@ class ExpoTangent final : public AgreementWatcher {
   /// dQ x of a strand with Q = h (B + h K), where its material changes.
   void add_change_of_Q(const StrandList& strands, std::size_t k, double h, const Eigen::Vector3d& x, Tangent& to) const;
   // Of averages (expo_tangent_averages.cpp):
+  void differentiate_averages(RobotData& data, const StrandList& strands, const Averaged& averaged);
+  void restart_velocity();
   /// Where the look ahead was not differentiated: what depends on velocity is taken where half of the step leads to, as
   /// it does with the forces that are held now.
   void foresee(const StiffSystem& system, const StrandList& strands);
@@ -263,7 +275,8 @@ class ExpoTangent final : public AgreementWatcher {
 
   const World* world_ = nullptr;
   StepTangent* out_ = nullptr;
-  Directions to_;
+  Directions all_;
+  CountingDirections to_;
   bool supported_ = true;
   bool all_strands_ = false, missed_strand_ = false;
   const Instant* now_ = nullptr;
@@ -294,6 +307,7 @@ class ExpoTangent final : public AgreementWatcher {
   Tangent before_;
   bool aims_at_averages_ = false;
   bool foreseen_ = false;  // dway_ is known
+  bool waits_ = false;     // until averages are what they stay
   Eigen::MatrixX2d a_;
   Eigen::MatrixX2d followed_, along_;  // forces of what was followed, averages and double averages
   Eigen::MatrixX2d shared_;            // of the former, in the coordinates in which it is asked for them
@@ -315,6 +329,7 @@ class ExpoTangent final : public AgreementWatcher {
   AveragesTangent averages_;
   UnevenAveragesTangent uneven_averages_;
   ResolverTangent resolver_;
+  SprungStrands springs_;
   DynamicsDerivatives dynamics_;
   PointTangent point_;
   PointAt at_end_;

@@ -1,7 +1,5 @@
 // Derivatives of a step of Expo by averages.
 
-#include <Eigen/LU>
-
 #include "exposim/integrators/expo_tangent.hpp"
 
 namespace exposim {
@@ -11,9 +9,27 @@ using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-void ExpoTangent::average(RobotData& data, const StiffSystem& system, const StrandList& strands,
-                          const ForceAverages& averages, const LookAhead* response, const VectorXd& v,
-                          const State& next, const VectorXd& way) {
+void ExpoTangent::average(RobotData& data, const StrandList& strands, const Averaged& averaged) {
+  if (!waits_) differentiate_averages(data, strands, averaged);
+}
+
+void ExpoTangent::aim_at_averages(RobotData& data, const StrandList& strands, const Averaged& last) {
+  if (waits_) {  // a response to another p̈̄ is that of the closed form, nearly
+    differentiate_averages(data, strands, {last.system, last.averages, nullptr, last.v, last.next, last.way});
+  }
+  modes_.clear();
+  for (const Strand& strand : strands.all()) modes_.push_back(strand.memory.mode);
+  aims_at_averages_ = true;
+}
+
+void ExpoTangent::restart_velocity() {
+  dv_mid_ = start_velocity();
+  local_v_ = true;
+  foreseen_ = false;
+}
+
+void ExpoTangent::differentiate_averages(RobotData& data, const StrandList& strands, const Averaged& averaged) {
+  const auto& [system, averages, response, v, next, way] = averaged;
   const std::size_t active = system.active(), count = counted(strands, active);
   const Index m = row(active);
   know(data, strands, count);
@@ -36,6 +52,7 @@ void ExpoTangent::average(RobotData& data, const StiffSystem& system, const Stra
   if (response) {
     respond(system, strands, *response, ddp_bar);
   } else {
+    for (Tangent* each : {&dlam_, &dlam2_}) each->resize(m, to_.size);
     if (active > 0 && !average_forces(data, system, strands, lam)) return give_up();
     spread(data, strands, lam, lam2);
     if (active > 0) {
@@ -56,18 +73,19 @@ void ExpoTangent::foresee(const StiffSystem& system, const StrandList& strands) 
   moved_ = da_;
   if (active > 0) {
     // λ = (I + QΥ)⁻¹(f − Q p̈)
-    MatrixXd Q = MatrixXd::Zero(m, m);
+    springs_.clear(active);
     doff_.resize(m, to_.size);
     Rows3Sum f(to_.size);
     for (std::size_t k = 0; k < active; ++k) {
       const StiffSystem::Row& each = system.rows()[k];
       const Eigen::Matrix3d B = each.B + 0.5 * dt_ * each.K;
-      Q.block<3, 3>(row(k), row(k)) = 0.5 * dt_ * B;
-      f.add(-each.K, rows3(system_.delta, row(k))).add(-B, rows3(delta_dp_, row(k)));
+      const Eigen::Matrix3d Q = 0.5 * dt_ * B;
+      springs_.put(k, Q);
+      f.add(-each.K, rows3(system_.delta, row(k))).add(-B, rows3(delta_dp_, row(k))).add(-Q, rows3(ddp_, row(k)));
       f.into(rows3(doff_, row(k)));
     }
-    add_product(-Q, ddp_, doff_);
-    multiply((MatrixXd::Identity(m, m) + Q * compliance_.Upsilon().topLeftCorner(m, m)).inverse(), doff_, dw_);
+    springs_.attach(compliance_.Upsilon());
+    multiply(springs_.accelerations().transpose(), doff_, dw_);
     add_product(compliance_.response().leftCols(m), dw_, moved_);
   }
   scale(0.5 * dt_, moved_, moved_);
@@ -93,14 +111,13 @@ bool ExpoTangent::average_forces(RobotData& data, const StiffSystem& system, con
     holding.push_back({each.K, each.B, each.delta_p, each.delta_dp, each.ddp_bar, strands.all()[k].motion.n});
   }
   const auto add_by_q = [&](const RowMatrixXd& A, Tangent& to) { add_by_moves(A, to); };
-  const Tangent delta = system_.delta.topRows(m), delta_dp = delta_dp_.topRows(m);
   if (const double c = ForceAverages::proportional_damping(system); c >= 0.0) {
     averages_.begin(Upsilon, holding, c, dt_);
     const auto products = [&](const RowMatrixXd& x, const RowMatrixXd& y, RowMatrixXd& by_q) {
       differentiate_products(data, x, y, by_q);
     };
     const AveragesTangent::ChangeOfUpsilon change{products, add_by_q};
-    averages_.differentiate(ddp_.topRows(m), lam.head(m), delta, delta_dp, out_->exact ? &change : nullptr,
+    averages_.differentiate(ddp_, lam.head(m), system_.delta, delta_dp_, out_->exact ? &change : nullptr,
                             system_.materials, dlam_, dlam2_);
     return true;
   }
@@ -110,8 +127,9 @@ bool ExpoTangent::average_forces(RobotData& data, const StiffSystem& system, con
     update_compliance_derivatives(data);
     subtract_change_of_Upsilon(lam, ddp_bar);
   }
-  uneven_averages_.differentiate(ddp_bar, delta, delta_dp, out_->exact ? &system_.Upsilon_by_q : nullptr, add_by_q,
-                                 system_.materials, dlam_, dlam2_);
+  uneven_averages_.differentiate(ddp_bar, system_.delta.topRows(m), delta_dp_.topRows(m),
+                                 out_->exact ? &system_.Upsilon_by_q : nullptr, add_by_q, system_.materials, dlam_,
+                                 dlam2_);
   return true;
 }
 
@@ -145,9 +163,9 @@ void ExpoTangent::respond(const StiffSystem& system, const StrandList& strands, 
   // λ changes by −Q(I + ΥQ)⁻¹ Δp̈̄ from what it was: held as it was and as it is, dΥ takes no part.
   const Index m = row(system.active());
   const MatrixXd Upsilon = compliance_.Upsilon().topLeftCorner(m, m);
-  MatrixXd Q = MatrixXd::Zero(m, m);
-  for (std::size_t k = 0; k < system.active(); ++k) Q.block<3, 3>(row(k), row(k)) = response.last()[k].Q;
-  const MatrixXd inverse = (MatrixXd::Identity(m, m) + Upsilon * Q).inverse();
+  springs_.clear(system.active());
+  for (std::size_t k = 0; k < system.active(); ++k) springs_.put(k, response.last()[k].Q);
+  springs_.attach(compliance_.Upsilon());
   Tangent change = ddp_.topRows(m) - before_.topRows(m);
   const bool has_materials = !system_.materials.empty();
   const Index parameters = to_.size - to_.parameters;
@@ -161,7 +179,7 @@ void ExpoTangent::respond(const StiffSystem& system, const StrandList& strands, 
     }
     change.rightCols(parameters) -= Upsilon * dQ_.rightCols(parameters);
   }
-  Tangent dby = product(-Q * inverse, change);
+  Tangent dby = product(-springs_.forces(), change);
   if (has_materials) dby.rightCols(parameters) -= dQ_.rightCols(parameters);
   combine(1.0, dlam_, 1.0, dby, dlam_);
   combine(1.0, dlam2_, 1.0, dby, dlam2_);
@@ -177,20 +195,14 @@ void ExpoTangent::spread(RobotData& data, const StrandList& strands, const Vecto
   const VectorXd a = a_.col(1) - a_.col(0), f = lam2 - lam;
   clear(da_apart_, to_.nv, to_.size);
   clear(ddp_apart_, ddp_.rows(), to_.size);
-  if (!out_->exact) return;  // the mean force is what is held
+  if (!out_->exact || f.isZero(0.0)) return;  // the mean force is what is held
   add_change_of_response(strands, a, f, da_apart_, 1.0, &ddp_apart_);
-}
-
-void ExpoTangent::aim_at_averages(const StrandList& strands) {
-  modes_.clear();
-  for (const Strand& strand : strands.all()) modes_.push_back(strand.memory.mode);
-  aims_at_averages_ = true;
 }
 
 void ExpoTangent::find_targets() {
   if (!aims_at_averages_) return;
   aims_at_averages_ = false;
-  const Index m = ddp_.rows(), active = m > 0 ? dlam_.rows() : 0;
+  const Index m = ddp_.rows(), active = dlam_.rows();
   const double half = 0.5 * dt_ * dt_;
   for (Tangent* each : {&way_target_, &dp_target_}) each->resize(m, to_.size);
   RowSum sum(m * to_.size);

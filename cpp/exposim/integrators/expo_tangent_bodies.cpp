@@ -1,7 +1,6 @@
 // Derivatives of how a step of Expo moves the robot, and makes it agree with contact space.
 
 #include <Eigen/Geometry>
-#include <Eigen/LU>
 #include <algorithm>
 
 #include "exposim/integrators/expo_tangent.hpp"
@@ -36,12 +35,16 @@ void add_at_lever(const Matrix3d& A, const Tangent& dv, Index in_v, const Vector
 
 void ExpoTangent::move(const RobotData& data, const VectorXd& v, const State& next, const VectorXd& way) {
   const Robot& robot = world_->robot();
-  scale(0.5 * dt_ * dt_, da2_, moved_);
-  add_start_velocity(dt_, moved_);
-  displace(a_.col(1), da2_, moved_);
+  scale(0.5 * dt_ * dt_, da2_, dq_next_);
+  add_start_velocity(dt_, dq_next_);
+  displace(a_.col(1), da2_, dq_next_);
   scale(dt_, da_, dv_next_);
   add_start_velocity(1.0, dv_next_);
-  dq_next_ = moved_;
+  moved_.resize(to_.nv, to_.size);
+  for (const std::size_t i : robot.tree().free_bodies) {
+    const Index turn = robot.tree().joints[i].in_v + 3;
+    moved_.middleRows<3>(turn) = dq_next_.middleRows<3>(turn);
+  }
   for (Index i = 0; i < to_.nv; ++i) dq_next_(i, to_.q(i)) += 1.0;
   for (const std::size_t i : robot.tree().free_bodies) move_free_body(data, i, v, next, way);
 }
@@ -89,7 +92,7 @@ void ExpoTangent::compare(const RobotData& data, const StrandList& strands, std:
     return compare_turning(data, strand, *each, off_.middleRows<3>(row(k)), doff_.middleRows<3>(row(k)));
   }
   const Motion& start = strand.motion;
-  update_point(data, strand.a, strand.position, start.arm, dq_next_, dv_next_, at_end_);
+  update_point(data, strand.a, strand.position, start.arm, dq_next_, &dv_next_, at_end_);
   const Rows3 way = rows3(way_target_, row(k)), dp = rows3(dp_target_, row(k));
   const Rows3 off = rows3(off_, row(k)), doff = rows3(doff_, row(k)), at_end = rows3(at_end_.dp, 0);
   const Motion end = contact_motion(*world_, data, strand.point, strand.memory.surface);
@@ -144,7 +147,7 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
     return give_up();
   }
   update_movers(data, movers_);
-  MatrixXd Q = MatrixXd::Zero(m, m);
+  springs_.clear(count);
   clear(off_, m, to_.size);
   clear(doff_, m, to_.size);
   Eigen::MatrixX2d values = Eigen::MatrixX2d::Zero(m, 2);
@@ -153,12 +156,12 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
     if (each.feels == Feels::kNothing) continue;
     values.col(0).segment<3>(row(k)) = each.dp;
     values.col(1).segment<3>(row(k)) = each.p;
-    Q.block<3, 3>(row(k), row(k)) = each.Q;
+    springs_.put(k, each.Q);
     compare(data, strands, k);
   }
-  const MatrixXd inverse = (MatrixXd::Identity(m, m) + compliance_.Upsilon().topLeftCorner(m, m) * Q).inverse();
-  const Eigen::MatrixX2d x = inverse * values, w = Q * x;
-  const RowMatrixXd by_change = Q * inverse;
+  springs_.attach(compliance_.Upsilon());
+  const RowMatrixXd& by_change = springs_.forces();
+  const Eigen::MatrixX2d x = springs_.accelerations().lazyProduct(values), w = by_change.lazyProduct(values);
   const Eigen::MatrixX2d by = responds ? pushed : Eigen::MatrixX2d(0, 2);
   push(strands, differences, by.col(0), x.col(0), w.col(0), by_change, doff_, dv_);
   push(strands, differences, by.col(1), x.col(1), w.col(1), by_change, off_, dq_);

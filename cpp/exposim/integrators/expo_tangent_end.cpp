@@ -12,7 +12,7 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
 void ExpoTangent::update_point(const RobotData& data, std::size_t joint, const Vector3d& position, const Vector3d& arm,
-                               const Tangent& dq, const Tangent& dv, PointAt& out) {
+                               const Tangent& dq, const Tangent* dv, PointAt& out) {
   update_point_tangent(data, movers_, joint, position, arm, point_);
   const std::vector<Index>& dofs = *point_.dofs;
   const auto add = [&](Index i, const Eigen::Matrix3Xd& by, const Tangent& x) {
@@ -23,9 +23,11 @@ void ExpoTangent::update_point(const RobotData& data, std::size_t joint, const V
   for (Index i = 0; i < 3; ++i) {
     add(i, point_.position_by_q, dq);
     sum_.into(to_.size, out.c.row(i).data());
-    add(i, point_.velocity_by_q, dq);
-    add(i, point_.J, dv);
-    sum_.into(to_.size, out.dp.row(i).data());
+    if (dv) {
+      add(i, point_.velocity_by_q, dq);
+      add(i, point_.J, *dv);
+      sum_.into(to_.size, out.dp.row(i).data());
+    }
     if (!has_arm) continue;
     add(i, point_.J_omega, dq);
     sum_.into(to_.size, out.turn.row(i).data());
@@ -44,9 +46,9 @@ void ExpoTangent::add_travelled(const Matrix3d& factor, const Motion& from, cons
 }
 
 void ExpoTangent::end(const RobotData& data, const StrandList& strands, const Resolver* resolver, const Step& step) {
-  clear(out_->next, world_->tangent_size(), to_.size);
-  out_->next.topRows(to_.nv) = dq_next_;
-  out_->next.middleRows(to_.nv, to_.nv) = dv_next_;
+  clear(out_->next, world_->tangent_size(), all_.size);
+  to_.put(dq_next_, 0, out_->next);
+  to_.put(dv_next_, to_.nv, out_->next);
   stretch(data, strands, resolver, step);
   grip(step.next.state);
   out_->grazing.clear();
@@ -68,7 +70,8 @@ void ExpoTangent::stretch(const RobotData& data, const StrandList& strands, cons
     const std::size_t point = world_->point_of(i, committed);
     const ContactPoint shape = world_->shape(point);
     const Motion& to = next.motions[i];
-    update_point(data, shape.joint, shape.position, to.arm, dq_next_, dv_next_, at_end_);
+    const bool slips = committed.mode == Mode::kSlipping;
+    update_point(data, shape.joint, shape.position, to.arm, dq_next_, slips ? &dv_next_ : nullptr, at_end_);
     Tangent ds;
     clear(ds, 3, to_.size);
     Memory before;
@@ -81,7 +84,7 @@ void ExpoTangent::stretch(const RobotData& data, const StrandList& strands, cons
       if (!system_.materials.empty()) material = &system_.materials[k];
     }
     commit(to, before, committed, world_->law(i, committed), at_end_, material, ds);
-    out_->next.middleRows<3>(to_.stretch(i)) = ds;
+    to_.put(ds, all_.stretch(i), out_->next);
   }
 }
 

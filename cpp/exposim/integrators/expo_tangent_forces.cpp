@@ -142,18 +142,18 @@ void ExpoTangent::add_change_of_response(const StrandList& strands, const Vector
   // By q alone: as many columns as there are degrees of freedom.
   clear(response_by_q_, to_.nv, padded(to_.nv));
   response_by_q_.leftCols(to_.nv) = by_q_;
-  factor_.solve_rows(response_by_q_.cols(), response_by_q_.data(), -1.0);
-  add_by_any_q(response_by_q_, da);
   const bool turns = !turning_.empty();
   if (ddp && turns) subtract_change_of_Upsilon(-factor * f, *ddp);
   if (ddp && !turns) {
     put_accelerations(strands, ddp->rows(), nullptr);
     clear(accelerations_by_q_, ddp->rows(), response_by_q_.cols());
     accelerations_by_q_.leftCols(to_.nv) = by_position_;
-    add_sparse(by_acceleration_, &strands, response_by_q_, accelerations_by_q_);
-    accelerations_by_q_ *= factor;
+    add_product(-compliance_.response().leftCols(ddp->rows()).transpose(), response_by_q_, accelerations_by_q_);
+    if (factor != 1.0) accelerations_by_q_ *= factor;
     add_by_any_q(accelerations_by_q_, *ddp);
   }
+  factor_.solve_rows(response_by_q_.cols(), response_by_q_.data(), -1.0);
+  add_by_any_q(response_by_q_, da);
   if (!turns && masses_.empty()) return;
   Tangent rest = Tangent::Zero(to_.nv, to_.size);
   add_by_masses(a, rest);

@@ -17,7 +17,7 @@ void ExpoTangent::add_constant(const JointTerms::Fitted& fitted, Eigen::Ref<Eige
     force(to_.grips + which) -= fitted.grip;
   }
   if (!fitted.serves) return;
-  if (to_.by_forces()) force(to_.force(fitted.dof)) += 1.0;
+  if (to_.force(fitted.dof) >= 0) force(to_.force(fitted.dof)) += 1.0;
   force(to_.q(fitted.dof)) -= fitted.kp;
 }
 
@@ -57,7 +57,8 @@ bool ExpoTangent::friction_follows_masses() const {
 
 void ExpoTangent::take_fits(const RobotData& data, const JointTerms& joints) {
   clear(dforce_, to_.nv, to_.size);
-  for (Index i = 0; to_.by_forces() && i < to_.nv; ++i) {
+  for (Index i = 0; i < to_.nv; ++i) {
+    if (to_.force(i) < 0) continue;
     const DofLaw& law = world_->joints().dofs[static_cast<std::size_t>(i)];
     if (law.reacts() || std::abs(input_->tau(i)) <= law.motor.effort) dforce_(i, to_.force(i)) = 1.0;
   }
@@ -96,7 +97,7 @@ void ExpoTangent::take_fits(const RobotData& data, const JointTerms& joints) {
   of_dofs(fits_.at_end, at_end_by_q_);
   for (const JointTerms::Fitted& each : fits_.all) {
     auto force = dforce_.row(each.dof);
-    if (to_.by_forces()) force(to_.force(each.dof)) = 0.0;
+    if (to_.force(each.dof) >= 0) force(to_.force(each.dof)) = 0.0;
     if (each.as_strand) continue;
     add_constant(each, force);
     force(to_.v(each.dof)) -= each.K * each.Theta + each.D;
@@ -107,11 +108,11 @@ void ExpoTangent::take_fits(const RobotData& data, const JointTerms& joints) {
 void ExpoTangent::grip(const State& next) {
   for (std::size_t k = 0; k < next.grips.size(); ++k) {
     if (next.grips[k].slipping) continue;  // its spring holds the sliding friction
-    const Index dof = world_->rough_dofs()[k], at = to_.grips + static_cast<Index>(k);
-    auto s = out_->next.row(at);
-    s = dq_next_.row(dof);
+    const Index dof = world_->rough_dofs()[k], which = static_cast<Index>(k);
+    Tangent s = dq_next_.row(dof);
     s(to_.q(dof)) -= 1.0;
-    s(at) += 1.0;
+    s(to_.grips + which) += 1.0;
+    to_.put(s, all_.grips + which, out_->next);
   }
 }
 

@@ -1,6 +1,5 @@
 // Derivatives of the look ahead.
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
@@ -20,7 +19,8 @@ using Glance = LookAhead::Glance;
 void ExpoTangent::look_ahead(RobotData& data, const StiffSystem& system, const StrandList& strands,
                              const LookAhead& ahead, bool changing) {
   const bool simple = turning_.empty() && fits_.all.empty() && system_.materials.empty();
-  foreseen_ = out_->exact || changing || !simple;
+  waits_ = !out_->exact && simple;
+  foreseen_ = changing || !waits_;
   if (!foreseen_) return;
   VectorXd a = free_acceleration(data, system);
   const std::size_t count = acting(strands, ahead);
@@ -124,7 +124,7 @@ void ExpoTangent::look_stage(RobotData& data, const StiffSystem& system, const S
     if (out_->exact) subtract_response(data, strands, lam, ddp_bar);
   }
   // λ = f − Q p̈ with the whole acceleration p̈.
-  MatrixXd Q = MatrixXd::Zero(m, m);
+  springs_.clear(count);
   dlam_.resize(m, to_.size);
   Rows3Sum f(to_.size);
   for (std::size_t k = 0; k < count; ++k) {
@@ -137,7 +137,7 @@ void ExpoTangent::look_stage(RobotData& data, const StiffSystem& system, const S
     const Strand& strand = strands.all()[k];
     const Vector3d& n = strand.motion.n;
     const Vector3d p = ddp.segment<3>(row(k));
-    Q.block<3, 3>(row(k), row(k)) = glance.Q;
+    springs_.put(k, glance.Q);
     const Matrix3d along = n * n.transpose(), across = Matrix3d::Identity() - along;
     const Rows3 dp = rows3(starts_[k].dp, 0);
     const bool has_material = !system_.materials.empty();
@@ -181,7 +181,9 @@ void ExpoTangent::look_stage(RobotData& data, const StiffSystem& system, const S
     f.into(rows3(dlam_, row(k)));
   }
   add_product(Upsilon, dlam_, ddp_);
-  ddp_ = product((MatrixXd::Identity(m, m) + Upsilon * Q).inverse(), ddp_);
+  springs_.attach(compliance_.Upsilon());
+  multiply(springs_.accelerations(), ddp_, doff_);
+  ddp_.swap(doff_);
   for (std::size_t k = 0; k < count; ++k) {
     if (glances[k].does == Does::kNothing) continue;
     const Rows3 lam_rows = rows3(dlam_, row(k));

@@ -20,7 +20,7 @@ constexpr Index kPointsOfBody = 3;
 }  // namespace
 
 void ExpoTangent::keep_part() {
-  const Index n = to_.forces;
+  const Index n = all_.forces;
   for (Grazing each : out_->grazing) {
     grazing_of_parts_.push_back(each);
   }
@@ -28,7 +28,7 @@ void ExpoTangent::keep_part() {
     parts_ = out_->next;
   } else {
     Tangent joined = product(out_->next.leftCols(n), parts_);
-    joined.rightCols(to_.size - n) += out_->next.rightCols(to_.size - n);
+    joined.rightCols(all_.size - n) += out_->next.rightCols(all_.size - n);
     parts_ = joined;
   }
   parted_ = true;

@@ -280,7 +280,7 @@ void ExpoTangent::stretch_turning(const RobotData& data, const StrandList& stran
   end.dp = in_turning_axes(at.dp, to.dp, theta);
   ds = in_turning_axes(ds, before.s, theta);
   commit(to, before, committed, world_->law(contact, committed), end, material, ds);
-  out_->next.middleRows<3>(to_.stretch(contact)) = in_world_axes(ds, committed.s, theta);
+  to_.put(in_world_axes(ds, committed.s, theta), all_.stretch(contact), out_->next);
 }
 
 }  // namespace exposim

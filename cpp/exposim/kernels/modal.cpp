@@ -65,6 +65,26 @@ void ModalKernel::compute(const Eigen::MatrixXd& S, double c, const Eigen::Matri
   for (Index i = 0; i < n_; ++i) result_.row(i) = vectors_[i];
 }
 
+void ModalKernel::find_modes(const Eigen::MatrixXd& S, Eigen::MatrixXd& U) {
+  resize(S.rows());
+  U.resize(n_, n_);
+  work_ = S;
+  std::fill(vectors_.begin(), vectors_.end(), Row::Zero());
+  make_tridiagonal();
+  if (!make_diagonal()) {
+    U.setConstant(std::numeric_limits<double>::quiet_NaN());
+    return;
+  }
+  omega_ = omega_.cwiseMax(0.0);
+  for (Index first = 0; first < n_; first += 4) {
+    const Index count = std::min<Index>(4, n_ - first);
+    std::fill(vectors_.begin(), vectors_.end(), Row::Zero());
+    for (Index i = 0; i < count; ++i) vectors_[first + i](i) = 1.0;
+    transform_back();
+    for (Index i = 0; i < n_; ++i) U.row(i).segment(first, count) = vectors_[i].head(count).transpose();
+  }
+}
+
 void ModalKernel::resize(Index n) {
   if (n == n_) return;
   n_ = n;

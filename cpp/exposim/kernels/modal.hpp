@@ -9,13 +9,17 @@ namespace exposim {
 ///
 ///   y'' + c S y' + S y = f,    S = U Ω Uᵀ symmetric, positive semidefinite
 ///
-/// decouples into scalar oscillators, each known in closed form (kernels/oscillator.hpp). U is never formed: it is a
+/// decouples into scalar oscillators, each known in closed form (kernels/oscillator.hpp). U is not formed: it is a
 /// product of reflections and rotations (S is made tridiagonal, then diagonal by the implicit QL method), and is
-/// applied to the few vectors that matter. Holds its scratch: no allocation while the size does not change.
+/// applied to the few vectors that matter, or all where it is asked for. Holds its scratch: no allocation while the
+/// size does not change.
 class ModalKernel {
  public:
   /// @param start columns y(0), y'(0), f.
   void compute(const Eigen::MatrixXd& S, double c, const Eigen::MatrixX3d& start, double t);
+
+  /// Forms U, its columns as those of omega().
+  void find_modes(const Eigen::MatrixXd& S, Eigen::MatrixXd& U);
 
   /// Columns ∫y, ∫y', ∫∫y, ∫∫y'.
   const Eigen::MatrixX4d& result() const { return result_; }

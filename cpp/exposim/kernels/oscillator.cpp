@@ -126,54 +126,7 @@ void sum_responses(const double* x, const double* p, const double* damping, cons
   four(G1, 0) = sum1;
 }
 
-/// By the series at times that are halved so often that it is short, then twice as far so often.
-EXPOSIM_FOR_EACH_MACHINE
-void follow_oscillator(double omega, double rate, int doublings, Index count, const double* times,
-                       const double* damping, const double* spring, const double* second, const OscillatorCourse& out) {
-  double part = 1.0;
-  for (int k = 0; k < doublings; ++k) part *= 0.5;
-  for (Index i = 0; i < count / kFour; ++i) {
-    Four t = part * four(times, i);
-    const Four x = omega * t * t, p = rate * t;
-    Four h_previous = {0.0, 0.0, 0.0, 0.0}, h = {1.0, 1.0, 1.0, 1.0};
-    Four sum = h_previous, sum1 = h_previous, sum2 = h_previous;
-    for (int n = 1; n < kTerms; ++n) {
-      sum += h;
-      sum1 += h * damping[n];
-      sum2 += h * second[n];
-      const Four h_next = -p * h * damping[n] - x * h_previous * spring[n];
-      h_previous = h;
-      h = h_next;
-      const Four left = h * h + h_previous * h_previous;
-      if ((left[0] + left[2]) + (left[1] + left[3]) < 1e-34) break;
-    }
-    Four G = t * sum, G1 = t * t * sum1, G2 = t * t * t * sum2, dG = 1.0 - rate * G - omega * G1;
-    for (int k = 0; k < doublings; ++k) {
-      const Four rest = dG + rate * G;  // of a unit displacement
-      const Four next = G * (rest + dG), next1 = G1 + G * (G + rate * G1) + dG * G1;
-      G2 += t * G1 + G * (G1 + rate * G2) + dG * G2;
-      dG = dG * dG - omega * G * G;
-      G1 = next1;
-      G = next;
-      t += t;
-    }
-    four(out.dG, i) = dG;
-    four(out.G, i) = G;
-    four(out.G1, i) = G1;
-    four(out.G2, i) = G2;
-  }
-}
-
 }  // namespace
-
-void oscillator_course(double omega, double rate, Index count, const double* times, const OscillatorCourse& out) {
-  double latest = 0.0;
-  for (Index i = 0; i < count; ++i) latest = std::max(latest, times[i]);
-  int doublings = 0;
-  for (double t = latest; omega * t * t > 0.5 || rate * t > 0.5; t *= 0.5) ++doublings;
-  follow_oscillator(omega, rate, doublings, count, times, kReciprocals.damping.data(), kReciprocals.spring.data(),
-                    kReciprocals.second.data(), out);
-}
 
 std::array<OscillatorResponse, 4> oscillator_responses(const std::array<double, 4>& omega,
                                                        const std::array<double, 4>& rate, double t) {

@@ -32,10 +32,4 @@ inline OscillatorIntegrals oscillator_integrals(double omega, double c, double t
   return damped_oscillator(omega, c * omega, t);
 }
 
-/// dG, G, G1 and G2 of one oscillator at many times, whose number is a multiple of four.
-struct OscillatorCourse {
-  double *dG, *G, *G1, *G2;
-};
-void oscillator_course(double omega, double rate, Eigen::Index count, const double* times, const OscillatorCourse& out);
-
 }  // namespace exposim

@@ -11,8 +11,6 @@ using Eigen::VectorXd;
 
 namespace {
 
-EXPOSIM_INLINE double dot6(const Vec3& a, const Vec3& b, const Vec3& x, const Vec3& y) { return dot(a, x) + dot(b, y); }
-
 EXPOSIM_INLINE double trace(const Mat3& A) { return A.columns[0].x + A.columns[1].y + A.columns[2].z; }
 
 /// A += b aᵀ
@@ -41,7 +39,18 @@ Symmetric3 shifted(const Symmetric3& about, double mass, const Vec3& mc, const V
 void DynamicsDerivatives::take_terms(const RobotData& data) {
   tree_ = &data.robot().tree();
   const std::vector<TreeJoint>& joints = tree_->joints;
-  dofs_.resize(data.tree().columns.size());
+  const std::size_t nv = data.tree().columns.size();
+  const Index length = padded(static_cast<Index>(nv));
+  if (fours_.rows() != length / kFour) fours_.setZero(length / kFour, kNumbers * kFour);
+  met_.resize(4, length);
+  carrying_.resize(static_cast<Index>(joints.size()), length);
+  carrying_.row(0).setZero();
+  for (std::size_t i = 1; i < joints.size(); ++i) {
+    const auto row = static_cast<Index>(i);
+    carrying_.row(row) = carrying_.row(static_cast<Index>(joints[i].parent));
+    carrying_.row(row).segment(joints[i].in_v, joints[i].nv).setOnes();
+  }
+  dofs_.resize(nv);
   bodies_.resize(joints.size());
   for (std::size_t i = 1; i < joints.size(); ++i) {
     const TreeJoint& joint = joints[i];
@@ -54,6 +63,7 @@ void DynamicsDerivatives::take_terms(const RobotData& data) {
     for (Index k = joint.in_v; k < joint.in_v + joint.nv; ++k) {
       const Column& column = data.tree().columns[static_cast<std::size_t>(k)];
       dofs_[static_cast<std::size_t>(k)].S = {column.angular, column.linear + cross(column.angular, body.o - column.o)};
+      put_side_by_side(k, kS, dofs_[static_cast<std::size_t>(k)].S);
     }
   }
 }
@@ -108,11 +118,17 @@ void DynamicsDerivatives::begin(const RobotData* data, const VectorXd& dv) {
     for (Index k = joint.in_v; k < joint.in_v + joint.nv; ++k) {
       auto& [S, psi, chi, sigma] = dofs_[static_cast<std::size_t>(k)];
       chi = crossed(before.A, S);
-      if (!moves_) continue;
+      if (!moves_) {
+        put_side_by_side(k, kChi, chi);
+        continue;
+      }
       psi = crossed(before.V, S);
       const Spatial again = crossed(before.V, psi), carried = crossed(body.V, S);
       chi = {chi.w + again.w, chi.v + again.v};
       sigma = {psi.w + carried.w, psi.v + carried.v};
+      put_side_by_side(k, kChi, chi);
+      put_side_by_side(k, kSigma, sigma);
+      put_side_by_side(k, kPsi, psi.w);
     }
   }
 }
@@ -131,15 +147,46 @@ void DynamicsDerivatives::add_force(std::size_t joint, const Vector3d& c, const 
   body.N.columns[2].z -= along;
 }
 
+EXPOSIM_INLINE void DynamicsDerivatives::meet(const Meeting& own, Index count, bool by_v, const double* carrying,
+                                              double* felt, double* caused) const {
+  const Index length = met_.cols();
+  const double* others = fours_.data();
+  const bool moves = moves_;
+  for (Index i = 0; i < fours(count); ++i, others += kNumbers * kFour) {
+    Four q = {0.0, 0.0, 0.0, 0.0}, v = q, t = q, t_v = q;
+    const Four carries = four(carrying, i);
+    if (carries[0] + carries[1] + carries[2] + carries[3] != 0.0) {
+      for (Index r = 0; r < 6; ++r) {
+        q += own.u[r] * four(others, kChi + r);
+        t += own.t[r] * four(others, kS + r);
+      }
+      for (Index r = 0; r < 3; ++r) q += own.u_S[r] * four(others, kS + r);
+      for (Index r = 0; moves && r < 3; ++r) q += own.u_psi[r] * four(others, kPsi + r);
+      for (Index r = 0; by_v && r < 6; ++r) {
+        v += own.u[r] * four(others, kSigma + r);
+        t_v += own.t_v[r] * four(others, kS + r);
+      }
+      for (Index r = 0; by_v && r < 3; ++r) v += own.u_psi[r] * four(others, kS + r);
+    }
+    four(felt, i) = q * carries;
+    four(caused, i) = t * carries;
+    four(felt + length, i) = v * carries;
+    four(caused + length, i) = t_v * carries;
+  }
+}
+
 EXPOSIM_FOR_EACH_MACHINE
 void DynamicsDerivatives::compute(RowMatrixXd& by_q, RowMatrixXd* by_v) {
   const std::vector<TreeJoint>& joints = tree_->joints;
   const auto nv = static_cast<Index>(dofs_.size());
-  for (RowMatrixXd* each : {&by_q, by_v}) {
-    if (!each) continue;
-    each->resize(nv, nv);
-    clear_numbers(each->size(), each->data());
-  }
+  by_q.resize(nv, nv);
+  if (by_v) by_v->resize(nv, nv);
+  double *const felt = met_.data(), *const caused = met_.data() + 2 * met_.cols();
+  const auto put = [](Vec3 x, double* to) EXPOSIM_INLINE_CALL {
+    to[0] = x.x;
+    to[1] = x.y;
+    to[2] = x.z;
+  };
   for (std::size_t i = joints.size() - 1; i > 0; --i) {
     const TreeJoint& joint = joints[i];
     const Body& body = bodies_[i];
@@ -161,22 +208,22 @@ void DynamicsDerivatives::compute(RowMatrixXd& by_q, RowMatrixXd* by_v) {
         t_v.v += 2.0 * cross(S.w, body.P);
         u_psi = 2.0 * (trace_G * S.w - transposed_times(body.G, S.w) + cross(body.P, S.v));
       }
-      const auto feels = [&](Index j) EXPOSIM_INLINE_CALL {
-        const Dof& other = dofs_[static_cast<std::size_t>(j)];
-        double q = dot6(u.w, u.v, other.chi.w, other.chi.v) + dot(u_S, other.S.w);
-        if (moves_) q += dot(u_psi, other.psi.w);
-        by_q(k, j) = q;
-        if (by_v) (*by_v)(k, j) = dot6(u.w, u.v, other.sigma.w, other.sigma.v) + dot(u_psi, other.S.w);
-      };
-      for (Index j = joint.in_v; j < joint.in_v + joint.nv; ++j) feels(j);
-      for (std::size_t parent = joint.parent; parent != 0; parent = joints[parent].parent) {
-        for (Index j = joints[parent].in_v; j < joints[parent].in_v + joints[parent].nv; ++j) {
-          const Spatial& carrying = dofs_[static_cast<std::size_t>(j)].S;
-          by_q(j, k) = dot6(carrying.w, carrying.v, t.w, t.v);
-          if (by_v) (*by_v)(j, k) = dot6(carrying.w, carrying.v, t_v.w, t_v.v);
-          feels(j);
-        }
-      }
+      Meeting meeting;
+      put(u.w, meeting.u);
+      put(u.v, meeting.u + 3);
+      put(u_S, meeting.u_S);
+      put(u_psi, meeting.u_psi);
+      put(t.w, meeting.t);
+      put(t.v, meeting.t + 3);
+      put(t_v.w, meeting.t_v);
+      put(t_v.v, meeting.t_v + 3);
+      const Index above = joint.in_v, size = joint.in_v + joint.nv;
+      meet(meeting, size, by_v != nullptr, carrying_.data() + static_cast<Index>(i) * carrying_.cols(), felt, caused);
+      for (Index j = 0; j < size; ++j) by_q(k, j) = felt[j];
+      for (Index j = 0; j < above; ++j) by_q(j, k) = caused[j];
+      if (!by_v) continue;
+      for (Index j = 0; j < size; ++j) (*by_v)(k, j) = felt[met_.cols() + j];
+      for (Index j = 0; j < above; ++j) (*by_v)(j, k) = caused[met_.cols() + j];
     }
     if (joint.parent == 0) continue;
     Body& parent = bodies_[joint.parent];

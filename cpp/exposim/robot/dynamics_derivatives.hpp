@@ -83,8 +83,35 @@ class DynamicsDerivatives {
   void begin(const RobotData* data, const Eigen::VectorXd& dv);
   void move_body(const RobotData& data, std::size_t i);
 
+  /// The same of four degrees of freedom, side by side.
+  enum Numbers : Eigen::Index { kS = 0, kChi = 6, kSigma = 12, kPsi = 18, kNumbers = 21 };
+  double* side_by_side(Eigen::Index dof, Numbers first) {
+    return fours_.row(dof / kFour).data() + first * kFour + dof % kFour;
+  }
+  EXPOSIM_INLINE void put_side_by_side(Eigen::Index dof, Numbers first, const Vec3& x) {
+    double* const to = side_by_side(dof, first);
+    to[0] = x.x;
+    to[kFour] = x.y;
+    to[2 * kFour] = x.z;
+  }
+  EXPOSIM_INLINE void put_side_by_side(Eigen::Index dof, Numbers first, const Spatial& x) {
+    put_side_by_side(dof, first, x.w);
+    put_side_by_side(dof, static_cast<Numbers>(first + 3), x.v);
+  }
+  /// What a degree of freedom that is carried does with those that carry it.
+  struct Meeting {
+    double u[6], u_S[3], u_psi[3], t[6], t_v[6];  // NOLINT
+  };
+  /// @param carrying ones, zero where degrees of freedom do not carry it.
+  /// @param felt and caused: by q, then by v.
+  EXPOSIM_INLINE void meet(const Meeting& own, Eigen::Index count, bool by_v, const double* carrying, double* felt,
+                           double* caused) const;
+
   const Tree* tree_ = nullptr;
   bool moves_ = false;
+  RowMatrixXd fours_;     // of degrees of freedom
+  RowMatrixXd carrying_;  // of every body, and with its own: ones
+  RowMatrixXd met_;
   std::vector<Dof> dofs_;
   std::vector<Body> bodies_;
 };
