@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from pathlib import Path
 from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads that wait for each other would count
 
 import numpy as np
 import pinocchio as pin
