@@ -16,6 +16,7 @@ class SharedSimulator : public Shared<Simulator> {
  public:
   Simulator& simulator;
   const bool stops;  ///< where it has diverged, until it is reset
+  Input spare;       ///< memory for what a step is given: whoever has the interpreter lock may take it, and gives it back
 
   SharedSimulator(std::shared_ptr<World> world, std::shared_ptr<Integrator> integrator, double dt, bool stops)
       : Shared(std::make_unique<Simulator>(std::move(world), std::move(integrator), dt)),
@@ -24,9 +25,19 @@ class SharedSimulator : public Shared<Simulator> {
 };
 
 /// Whether these are torques of all degrees of freedom, or of the actuated ones.
-inline bool takes(const Robot& robot, const Eigen::VectorXd& tau) {
+inline bool takes(const Robot& robot, const Eigen::Ref<const Eigen::VectorXd>& tau) {
   const bool fits = tau.size() == robot.nv() || tau.size() == static_cast<Eigen::Index>(robot.actuated().size());
   return fits && tau.allFinite();
+}
+
+/// Spreads torques that it takes over all degrees of freedom, (nv).
+inline void spread(const Robot& robot, const Eigen::Ref<const Eigen::VectorXd>& torques, Eigen::VectorXd& tau) {
+  if (torques.size() == robot.nv()) {
+    tau = torques;
+    return;
+  }
+  const std::vector<int>& actuated = robot.actuated();
+  for (std::size_t i = 0; i < actuated.size(); ++i) tau(actuated[i]) = torques(static_cast<Eigen::Index>(i));
 }
 
 /// Spreads tau over the degrees of freedom; without one it is zero. The target is rest.
@@ -38,12 +49,7 @@ inline Input make_input(const World& world, const std::optional<Eigen::VectorXd>
               std::move(wrenches)};
   if (!tau) return input;
   if (!takes(robot, *tau)) throw std::invalid_argument("tau has the wrong size, or is not finite");
-  const std::vector<int>& actuated = robot.actuated();
-  if (tau->size() == robot.nv()) {
-    input.tau = *tau;
-  } else {
-    for (std::size_t i = 0; i < actuated.size(); ++i) input.tau(actuated[i]) = (*tau)(static_cast<Eigen::Index>(i));
-  }
+  spread(robot, *tau, input.tau);
   return input;
 }
 

@@ -32,60 +32,69 @@ namespace {
 
 using Eigen::Index;
 using Eigen::VectorXd;
-using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using NumberArray = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using States = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 /// A copy: once the interpreter lock is released, others may write to the array.
-VectorXd copy_of(const Numbers& array) {
+VectorXd copy_of(const NumberArray& array) {
   return Eigen::Map<const VectorXd>(array.data(), static_cast<Index>(array.size()));
 }
 
-std::optional<VectorXd> copy_of(const std::optional<Numbers>& array) {
+std::optional<VectorXd> copy_of(const std::optional<NumberArray>& array) {
   return array ? std::optional(copy_of(*array)) : std::nullopt;
 }
 
 constexpr int kNotTaken = -1;  // what was given is not what a step takes: nothing was done
-constexpr int kDone = 0;
-constexpr int kOverflow = 1;  // a touch was left out for want of a slot
+constexpr int kOverflow = 1;   // a touch was left out for want of a slot, now or before
+constexpr int kSaturated = 2;  // in the last step a motor was asked for more than it has
 
-/// What steps came to: how they diverged; otherwise 0, kOverflow or kNotTaken.
+/// What steps came to: how they diverged; otherwise kNotTaken, or a sum of the others.
 using Outcome = std::variant<int, Divergence>;
+
+/// Of steps that were all good.
+int found_by(const Simulator& simulator) {
+  const std::vector<unsigned char>& at_bound = simulator.last_step().motors.at_bound;
+  const bool saturated = std::any_of(at_bound.begin(), at_bound.end(), [](unsigned char each) { return each != 0; });
+  return (simulator.statistics().overflows > 0 ? kOverflow : 0) + (saturated ? kSaturated : 0);
+}
 
 /// Takes steps until they are all taken, one diverges, or it is time to look for signals.
 Outcome steps_between_signals(Simulator& simulator, const Input& input, bool stops, long long& left) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kBetweenSignals{20};
   constexpr long long kBetweenGlances = 10;  // at the clock
-  const Clock::time_point end = Clock::now() + kBetweenSignals;
+  const bool looks = left > kBetweenGlances;
+  const Clock::time_point end = looks ? Clock::now() + kBetweenSignals : Clock::time_point::max();
   while (left > 0 && !(stops && simulator.divergence())) {
     const auto count = static_cast<int>(std::min(kBetweenGlances, left));
     if (!simulator.step(input, count)) return *simulator.divergence();
     left -= count;
-    if (Clock::now() >= end) break;
+    if (looks && Clock::now() >= end) break;
   }
   if (stops && simulator.divergence()) left = 0;
-  return simulator.statistics().overflows > 0 ? kOverflow : 0;
+  return found_by(simulator);
 }
 
 Outcome step(SharedSimulator& self, nb::handle tau, nb::handle n, std::vector<ExternalWrench> wrenches,
              nb::handle target, nb::handle target_velocity, bool continues) {
-  const World& world = self.simulator.world();
-  const Robot& robot = world.robot();
-  const std::optional<VectorXd> torques = tau.is_none() ? VectorXd::Zero(robot.nv()) : numbers_of(tau);
   long long left = 0;
-  if (!torques || !takes(robot, *torques) || !PyLong_CheckExact(n.ptr()) || !nb::try_cast(n, left) || left < 1) {
+  Input input = std::move(self.spare);
+  if (!PyLong_CheckExact(n.ptr()) || !nb::try_cast(n, left) || left < 1 ||
+      !read_input(self.simulator.world(), tau, target, target_velocity, std::move(wrenches), input)) {
     return kNotTaken;
   }
-  Input input = make_input(world, torques, std::move(wrenches));
-  if (!read_target(world, target, input.target)) return kNotTaken;
-  if (!read_velocity(target_velocity, robot.nv(), input.target_velocity)) return kNotTaken;
-  if (!continues) self.alone([](Simulator& simulator) { simulator.forget_events(); });
   while (true) {
-    Outcome outcome =
-        self.alone([&](Simulator& simulator) { return steps_between_signals(simulator, input, self.stops, left); });
+    Outcome outcome = self.alone([&](Simulator& simulator) {
+      if (!continues) simulator.forget_events();
+      continues = true;
+      return steps_between_signals(simulator, input, self.stops, left);
+    });
     // The interpreter runs its signal handlers here: a long run can be interrupted, between two steps.
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    if (left == 0 || std::holds_alternative<Divergence>(outcome)) return outcome;
+    if (left == 0 || std::holds_alternative<Divergence>(outcome)) {
+      self.spare = std::move(input);
+      return outcome;
+    }
     self.let_others_look();
   }
 }
@@ -95,22 +104,19 @@ std::tuple<Outcome, double, Advanced> advance(SharedSimulator& self, nb::handle 
                                               const StepChoice& choice, double h, long most,
                                               std::vector<ExternalWrench> wrenches, nb::handle target,
                                               nb::handle target_velocity) {
-  const World& world = self.simulator.world();
-  const Robot& robot = world.robot();
   Advanced advanced;
-  const std::optional<VectorXd> torques = tau.is_none() ? VectorXd::Zero(robot.nv()) : numbers_of(tau);
-  if (!torques || !takes(robot, *torques)) return {kNotTaken, h, advanced};
-  Input input = make_input(world, torques, std::move(wrenches));
-  if (!read_target(world, target, input.target)) return {kNotTaken, h, advanced};
-  if (!read_velocity(target_velocity, robot.nv(), input.target_velocity)) return {kNotTaken, h, advanced};
+  Input input;
+  if (!read_input(self.simulator.world(), tau, target, target_velocity, std::move(wrenches), input)) {
+    return {kNotTaken, h, advanced};
+  }
   constexpr long kBetweenSignals = 50;  // steps
   while (true) {
     const long before = advanced.steps;
     Outcome outcome = self.alone([&](Simulator& simulator) -> Outcome {
-      if (self.stops && simulator.divergence()) return kDone;
+      if (self.stops && simulator.divergence()) return 0;
       const long now = std::min(kBetweenSignals, most - advanced.steps);
       if (!simulator.advance(input, until, choice, now, h, advanced)) return *simulator.divergence();
-      return simulator.statistics().overflows > 0 ? kOverflow : kDone;
+      return found_by(simulator);
     });
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     const bool over = advanced.steps == before || advanced.steps >= most;
@@ -122,19 +128,19 @@ std::tuple<Outcome, double, Advanced> advance(SharedSimulator& self, nb::handle 
 /// @return whether q and v are what a reset takes; nothing is changed otherwise.
 bool reset(SharedSimulator& self, nb::handle given_q, nb::handle given_v) {
   const Robot& robot = self.simulator.world().robot();
-  std::optional<VectorXd> q = numbers_of(given_q);
-  const std::optional<VectorXd> v = numbers_of(given_v);
-  if (!q || !v || q->size() != robot.nq() || v->size() != robot.nv() || !q->allFinite() || !v->allFinite())
-    return false;
-  if (!is_normalised(robot, *q, thresholds::kQuaternionTolerance)) return false;
+  const Numbers numbers_q(given_q), numbers_v(given_v);
+  if (!numbers_q || !numbers_v) return false;
+  VectorXd q = *numbers_q, v = *numbers_v;
+  if (q.size() != robot.nq() || v.size() != robot.nv() || !q.allFinite() || !v.allFinite()) return false;
+  if (!is_normalised(robot, q, thresholds::kQuaternionTolerance)) return false;
   self.alone([&](Simulator& simulator) {
-    normalise(robot, *q);
-    simulator.reset(*q, *v);
+    normalise(robot, q);
+    simulator.reset(q, v);
   });
   return true;
 }
 
-bool set_state(SharedSimulator& self, const Numbers& given) {
+bool set_state(SharedSimulator& self, const NumberArray& given) {
   const VectorXd x = copy_of(given);
   return self.alone([&](Simulator& simulator) { return simulator.set_state(x); });
 }
@@ -149,7 +155,7 @@ VectorXd packed_state(SharedSimulator& self) {
 
 /// Seconds and Newton iterations of one step from each of the states.
 std::pair<std::vector<double>, std::vector<int>> time_steps(SharedSimulator& self, const States& states,
-                                                            const std::optional<Numbers>& tau) {
+                                                            const std::optional<NumberArray>& tau) {
   using Clock = std::chrono::steady_clock;
   const Input input = make_input(self.simulator.world(), copy_of(tau), {});
   const RowMatrixXd rows = Eigen::Map<const RowMatrixXd>(states.data(), static_cast<Index>(states.shape(0)),
@@ -238,6 +244,8 @@ void bind_simulator(nb::module_& m) {
   bind_reports(m);
   nb::object busy = nb::module_::import_("exposim.errors").attr("SimulatorBusy");
   nb::register_exception_translator(&translate_busy, busy.release().ptr());
+  m.attr("OVERFLOW") = kOverflow;
+  m.attr("SATURATED") = kSaturated;
   m.attr("MAX_VELOCITY") = thresholds::kMaxVelocity;
   m.attr("MIN_STEP") = thresholds::kMinStep;
   m.attr("QUATERNION_TOLERANCE") = thresholds::kQuaternionTolerance;
@@ -271,7 +279,7 @@ void bind_simulator(nb::module_& m) {
       .def("time_steps", &time_steps, nb::arg("states"), nb::arg("tau").none())
       .def(
           "predict_forces",
-          [](SharedSimulator& self, const VectorXd& times, const std::optional<Numbers>& tau,
+          [](SharedSimulator& self, const VectorXd& times, const std::optional<NumberArray>& tau,
              std::vector<ExternalWrench> wrenches) {
             const Input input = make_input(self.simulator.world(), copy_of(tau), std::move(wrenches));
             return self.alone([&](Simulator& simulator) { return simulator.predict_forces(times, input); });

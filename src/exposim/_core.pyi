@@ -392,6 +392,10 @@ class StepStatistics:
     @property
     def overflows(self) -> int: ...
 
+OVERFLOW: int = 1
+
+SATURATED: int = 2
+
 MAX_VELOCITY: float = 100000.0
 
 MIN_STEP: float = 1e-12

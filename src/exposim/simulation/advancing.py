@@ -143,15 +143,12 @@ class Advancing(Observed):
     _on_divergence: Literal["raise", "stop"]
     _reset_checks: ResetChecks
     _is_unseen: bool
-    _watches_clipping: bool
     _pace: Pace | None
     _paced: Any  # what the pace was asked for with
 
     if TYPE_CHECKING:
 
-        def _report(self, outcome: int | _core.Divergence) -> None: ...
-
-        def _report_clipping(self, tau: ArrayLike) -> None: ...
+        def _report(self, outcome: int | _core.Divergence, tau: Any) -> None: ...
 
     def advance(
         self,
@@ -247,10 +244,8 @@ class Advancing(Observed):
                     if self._observers and core.statistics.steps > self._told:
                         self._tell_of_restart()
                     raise
-                if self._watches_clipping and torques is not None and core.saturated:
-                    self._report_clipping(torques)
                 if outcome:
-                    self._report(outcome)
+                    self._report(outcome, torques)
                 if on_step and found.steps:
                     on_step(sim)
                     self._refuse_moved(core, t, "on_step")

@@ -242,7 +242,7 @@ class Simulator(Answers, Advancing, Linearizing, Readings, LeavesToPaperExpo):
             self._reset_checks.look(self._core.q, self._core, stacklevel=2)
         forces = () if wrenches is None else self._inputs.wrenches(wrenches)
         is_watched = self._observers or self._sensors or self._flight is not None
-        if target_velocity is not None or is_watched or not self._inputs.passes_on(target):
+        if target_velocity is not None or is_watched or (target is not None and not self._inputs.passes_on(target)):
             target, target_velocity = self._inputs.target(target), self._inputs.target_velocity(target_velocity)
         take: Any = self._core.step if not self._sensors else self._step_and_show
         if self._flight is not None:
@@ -253,30 +253,34 @@ class Simulator(Answers, Advancing, Linearizing, Readings, LeavesToPaperExpo):
             if outcome == -1:  # no array of floats, or no good one: say so, or make it one; only here, for speed
                 tau, target = None if tau is None else self._inputs.tau(tau), self._inputs.target(target)
                 outcome = take(tau, _checks.count("n", n, MOST_STEPS), forces, target, target_velocity)
-            if self._watches_clipping and tau is not None and self._core.saturated:
-                self._report_clipping(tau)
             if outcome:
-                self._report(outcome)
+                self._report(outcome, tau)
         finally:
             if self._observers:
                 self._tell(self._dt, tau, target, target_velocity, wrenches)
 
-    def _report_clipping(self, tau: ArrayLike) -> None:
-        if message := self._clipping.message(np.asarray(tau)):
+    def _report(self, outcome: int | _core.Divergence, tau: ArrayLike | None) -> None:
+        if isinstance(outcome, _core.Divergence):
+            self._report_overflows()
+            if self._on_divergence == "raise":
+                raise self._describe(outcome)
+            return
+        watches = self._watches_clipping and tau is not None
+        if outcome & _core.SATURATED and watches and (message := self._clipping.message(np.asarray(tau))):
             self._watches_clipping = False
             warnings.warn(message, SetupWarning, stacklevel=3)
+        if outcome & _core.OVERFLOW:
+            self._report_overflows()
 
-    def _report(self, outcome: int | _core.Divergence) -> None:
+    def _report_overflows(self) -> None:
         if self._core.statistics.overflows and not self._warned_of_overflow:
             self._warned_of_overflow = True
             warnings.warn(
                 f"a contact point touches more than {self._slots} surfaces at once; it remembers the deepest "
                 f"(sim.statistics.overflows counts the others): give Simulator(slots={self._slots + 1}) or more",
                 ContactWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        if isinstance(outcome, _core.Divergence) and self._on_divergence == "raise":
-            raise self._describe(outcome)
 
     def set(
         self,
