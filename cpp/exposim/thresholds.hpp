@@ -63,8 +63,8 @@ constexpr double kReacts = 0.1;
 /// Those that react more than this many times within the step are followed implicitly, as strands; of the others, each
 /// micro-step takes at most this share of the time in which they react all together.
 constexpr double kFastDrive = 8.0, kDriveStage = 0.75;
-/// A motor is beyond its bound by this share of its effort.
-constexpr double kBeyondBound = 1e-9;
+/// A motor is beyond its bound by this share of its effort; by no more than a second one it is hardly beyond it.
+constexpr double kBeyondBound = 1e-9, kHardlyBeyond = 1e-2;
 /// How often a step is taken again because a motor or dry friction was not what it was taken for; how often motors
 /// may be taken from a bound, and each may change its mind. And how often that is asked before the step is taken.
 constexpr int kMostSettlings = 16, kMostReleases = 6, kMostChanges = 3, kMostLooksAhead = 3;

@@ -45,6 +45,7 @@ void JointTerms::begin(const World& world, const State& state, const Input& inpu
     track.hold = Hold::kNone;
     track.final = false;
     track.changes = 0;
+    track.beyond = kUnknown;
     track.friction = {};
     if (track.law->friction.exists()) {
       const Grip& grip = state.grips[rough++];
@@ -211,16 +212,18 @@ bool JointTerms::settle_motor(Track& track, double v_next, bool may_release) con
     const Linear asked = servo(track);
     torque = asked.constant - asked.K * 0.25 * h_ * (track.v + v) - asked.D * v;
   }
-  Pull wanted = torque > motor.cap(v) + slack     ? Pull::kTop
-                : torque < -motor.cap(-v) - slack ? Pull::kBottom
-                                                  : Pull::kServo;
+  const double beyond_top = torque - motor.cap(v), beyond_bottom = -torque - motor.cap(-v);
+  Pull wanted = beyond_top > slack ? Pull::kTop : beyond_bottom > slack ? Pull::kBottom : Pull::kServo;
   // From one bound to the other it goes within the step: on either of them all the way it would overshoot.
   if (track.pull != Pull::kServo && wanted != track.pull) wanted = Pull::kServo;
   if (wanted != track.pull) {
-    // Back and forth between a bound and the servo it may go without end: then the bound is near enough.
+    // Back and forth between a bound and the servo it may go without end: then the bound is near enough, or at once
+    // where the servo was hardly beyond it.
     const bool undecided = wanted == Pull::kServo && (torque > 0.0) == (track.pull == Pull::kTop);
-    if (undecided && (!may_release || track.changes >= thresholds::kMostChanges)) return false;
+    const bool hardly = track.beyond <= thresholds::kHardlyBeyond * motor.effort;
+    if (undecided && (hardly || !may_release || track.changes >= thresholds::kMostChanges)) return false;
     ++track.changes;
+    track.beyond = wanted == Pull::kServo ? kUnknown : std::max(beyond_top, beyond_bottom);
     track.pull = wanted;
     track.bound = bound_at(track, track.v);
     return true;

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <array>
+#include <limits>
 #include <vector>
 
 #include "exposim/contact/strands.hpp"
@@ -98,6 +99,8 @@ class JointTerms {
   /// Of dry friction: sticking, slipping, coming to rest within the step, or slipping back in it.
   enum class Hold : unsigned char { kNone, kSticking, kForwards, kBackwards, kStopping, kTurning };
 
+  static constexpr double kUnknown = std::numeric_limits<double>::infinity();
+
   /// A linear law: τ = constant − K x − D v.
   struct Linear {
     double constant = 0.0, K = 0.0, D = 0.0;
@@ -109,6 +112,7 @@ class JointTerms {
     Bound bound;
     Hold hold;
     int changes;             ///< of pull, since the start
+    double beyond;           ///< its bound, as a servo, by this: if it is at one, and not since the start
     bool final;              ///< friction is not to change any more
     double stops_after;      ///< where it comes to rest [s]
     bool turns_forwards;     ///< from there on
