@@ -16,7 +16,7 @@ class SharedSimulator : public Shared<Simulator> {
  public:
   Simulator& simulator;
   const bool stops;  ///< where it has diverged, until it is reset
-  Input spare;       ///< memory for what a step is given: whoever has the interpreter lock may take it, and gives it back
+  Input spare;       ///< memory for what a step is given: taken and given back with the interpreter lock held
 
   SharedSimulator(std::shared_ptr<World> world, std::shared_ptr<Integrator> integrator, double dt, bool stops)
       : Shared(std::make_unique<Simulator>(std::move(world), std::move(integrator), dt)),

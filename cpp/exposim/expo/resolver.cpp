@@ -71,19 +71,23 @@ void Resolver::follow(double dt, const MicroSteps& how) {
   const bool slips = std::any_of(group_.begin(), group_.end(),
                                  [](const Track* track) { return track->phase.mode == Mode::kSlipping; });
   int rung = slips && how.tolerance < kNoMargin ? std::max(first, thresholds::kFirstRung) : first, events = 0;
-  double left = dt;
+  double left = dt, length = std::ldexp(longest, -rung);
+  const auto go_to = [&](int next) {
+    rung = next;
+    length = std::ldexp(longest, -rung);
+  };
   while (left > 1e-12 * dt) {
-    const double h = micro_step(left, std::ldexp(longest, -rung));
+    const double h = micro_step(left, length);
     if (tangent_) tangent_->divide(left, h);
     if (attached_for_ != h) attach_springs(h);
     if (blocks_.determinant() < thresholds::kMostOfStage && rung < thresholds::kRungsToJam) {
-      ++rung;
+      go_to(rung + 1);
       continue;
     }
     attempt(h);
     const double off = how.tolerance < kNoMargin ? error_of(h) / how.tolerance : 0.0;
     if (off > 1.0 && rung < thresholds::kMostRungs) {
-      rung = std::min(thresholds::kMostRungs, rung + rungs_down(off));
+      go_to(std::min(thresholds::kMostRungs, rung + rungs_down(off)));
       continue;
     }
     const bool locate = events < most;
@@ -103,13 +107,13 @@ void Resolver::follow(double dt, const MicroSteps& how) {
       info_.limited |= !locate;
     }
     events += event;
-    if (!event && off < thresholds::kUpwards && rung > first) --rung;
+    if (!event && off < thresholds::kUpwards && rung > first) go_to(rung - 1);
   }
   info_.events += events;
 }
 
 double Resolver::micro_step(double left, double longest) const {
-  const double h = left / std::max(1.0, std::ceil(left / longest - 1e-6));
+  const double count = std::ceil(left / longest - 1e-6), h = count > 1.0 ? left / count : left;
   return std::abs(h - attached_for_) < 1e-9 * h ? attached_for_ : h;  // but for rounding it is the one before
 }
 

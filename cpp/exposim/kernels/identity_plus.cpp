@@ -24,67 +24,55 @@ struct Columns {
   EXPOSIM_INLINE Index count() const { return Fours > 0 ? Fours : any; }
   EXPOSIM_INLINE Index stride() const { return kFour * count(); }
 
-  /// E = Q (I + X_ii Q)⁻¹ of a block. @return the determinant of what is inverted.
-  template <Index Size>
-  EXPOSIM_INLINE double reaction(const DiagonalBlock& block, const double* X, Small<Size>& E) const {
-    constexpr Index kFours = Small<Size>::kFours;
-    const double* const Q = block.values.data();
-    Small<Size> T;
-    for (Index j = 0; j < Size; ++j) {
-      const Four* const unit = reinterpret_cast<const Four*>(kUnits + 8 - j);
-      for (Index i = 0; i < kFours; ++i) {
-        Four sum = unit[i];
-        for (Index k = 0; k < Size; ++k) {
-          sum += Q[8 * j + k] * reinterpret_cast<const Four*>(X + (block.first + k) * stride() + block.first)[i];
-        }
-        reinterpret_cast<Four*>(T.column(j))[i] = sum;
-      }
-    }
-    const double determinant = invert<Size>(T);
-    for (Index j = 0; j < Size; ++j) {
-      for (Index i = 0; i < kFours; ++i) {
-        Four sum = {0.0, 0.0, 0.0, 0.0};
-        for (Index k = 0; k < Size; ++k) sum += T(k, j) * reinterpret_cast<const Four*>(Q + 8 * k)[i];
-        reinterpret_cast<Four*>(E.column(j))[i] = sum;
-      }
-    }
-    return determinant;
-  }
-
   /// Attaches a block to some columns of `from`, which may be X itself, unless its determinant is too small and it may
   /// wait. @return the determinant, zero if it waits.
   template <Index Size>
   EXPOSIM_INLINE double attach(const DiagonalBlock& block, Index n, const Index* which, bool may_wait,
                                const double* from, double* X, double* columns) const {
-    Small<Size> E;
-    const double determinant = reaction<Size>(block, from, E);
-    if (may_wait && !(determinant >= kSmallDeterminant)) return 0.0;
-    for (Index i = 0; i < count(); ++i) {  // X_i E
+    constexpr Index kFours = Small<Size>::kFours;
+    const double* const Q = block.values.data();
+    const double* const own = from + block.first * stride();  // X_i
+    Small<Size> T;                                            // I + X_ii Q
+    for (Index j = 0; j < Size; ++j) {
+      for (Index i = 0; i < kFours; ++i) {
+        Four sum = four(kUnits + 8 - j, i);
+        for (Index k = 0; k < Size; ++k) sum += Q[8 * j + k] * four(own + k * stride() + block.first, i);
+        four(T.column(j), i) = sum;
+      }
+    }
+    const Divided inverse = invert_undivided<Size>(T);
+    if (may_wait && !(inverse.determinant >= kSmallDeterminant)) return 0.0;
+    Four kept[Size * std::max(Fours, Index{1})];  // NOLINT: columns of known length, in registers if they fit
+    Four* const pulled = Fours > 0 ? kept : reinterpret_cast<Four*>(columns);
+    for (Index i = 0; i < count(); ++i) {  // X_i Q T⁻¹, but for the factor, for which nothing waits
+      Four pushed[Size];                   // NOLINT
+      for (Index j = 0; j < Size; ++j) {
+        pushed[j] = Four{0.0, 0.0, 0.0, 0.0};
+        for (Index k = 0; k < Size; ++k) pushed[j] += Q[8 * j + k] * four(own + k * stride(), i);
+      }
       for (Index j = 0; j < Size; ++j) {
         Four sum = {0.0, 0.0, 0.0, 0.0};
-        for (Index k = 0; k < Size; ++k) {
-          sum += E(k, j) * reinterpret_cast<const Four*>(from + (block.first + k) * stride())[i];
-        }
-        reinterpret_cast<Four*>(columns + j * stride())[i] = sum;
+        for (Index k = 0; k < Size; ++k) sum += T(k, j) * pushed[k];
+        pulled[j * count() + i] = sum;
       }
     }
     for (Index j = 0; j < n; ++j) {
       const double* const before = from + which[j] * stride();
       double* const column = X + which[j] * stride();
       double felt[Size];
-      for (Index k = 0; k < Size; ++k) felt[k] = before[block.first + k];
+      for (Index k = 0; k < Size; ++k) felt[k] = inverse.factor * before[block.first + k];
       if constexpr (Fours == 0) {  // of many, most feel nothing
         double any = from == X ? 0.0 : 1.0;
         for (Index k = 0; k < Size; ++k) any += magnitude(felt[k]);
         if (any == 0.0) continue;
       }
       for (Index i = 0; i < count(); ++i) {
-        Four rest = reinterpret_cast<const Four*>(before)[i];
-        for (Index k = 0; k < Size; ++k) rest -= felt[k] * reinterpret_cast<const Four*>(columns + k * stride())[i];
-        reinterpret_cast<Four*>(column)[i] = rest;
+        Four rest = four(before, i);
+        for (Index k = 0; k < Size; ++k) rest -= felt[k] * pulled[k * count() + i];
+        four(column, i) = rest;
       }
     }
-    return determinant;
+    return inverse.determinant;
   }
 
   EXPOSIM_INLINE void apply(Index n, const Index* which, const double* X, const double* w, double* x) const {
@@ -92,16 +80,16 @@ struct Columns {
       Four sum[Fours] = {};  // NOLINT
       for (Index k = 0; k < n; ++k) {
         const Index j = which[k];
-        for (Index i = 0; i < Fours; ++i) sum[i] += w[j] * reinterpret_cast<const Four*>(X + j * stride())[i];
+        for (Index i = 0; i < Fours; ++i) sum[i] += w[j] * four(X + j * stride(), i);
       }
-      for (Index i = 0; i < Fours; ++i) reinterpret_cast<Four*>(x)[i] = sum[i];
+      for (Index i = 0; i < Fours; ++i) four(x, i) = sum[i];
     } else {
-      for (Index i = 0; i < count(); ++i) reinterpret_cast<Four*>(x)[i] = Four{0.0, 0.0, 0.0, 0.0};
+      for (Index i = 0; i < count(); ++i) four(x, i) = Four{0.0, 0.0, 0.0, 0.0};
       for (Index k = 0; k < n; ++k) {
         const Index j = which[k];
         if (w[j] == 0.0) continue;
         for (Index i = 0; i < count(); ++i) {
-          reinterpret_cast<Four*>(x)[i] += w[j] * reinterpret_cast<const Four*>(X + j * stride())[i];
+          four(x, i) += w[j] * four(X + j * stride(), i);
         }
       }
     }

@@ -63,15 +63,20 @@ double invert_with_exchanges(Small<Size>& T) {
 /// Unit vectors: the k-th begins at 8 − k.
 inline constexpr double kUnits[16] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
 
-/// The same, at once where that is no harm.
+/// Of what was inverted but for a factor.
+struct Divided {
+  double determinant, factor;
+};
+
+/// The same but for a factor, at once where that is no harm.
 template <Eigen::Index Size>
-double invert(Small<Size>& T);
+Divided invert_undivided(Small<Size>& T);
 
 template <>
-EXPOSIM_INLINE double invert<1>(Small<1>& T) {
+EXPOSIM_INLINE Divided invert_undivided<1>(Small<1>& T) {
   const double determinant = T(0, 0);
-  T(0, 0) = 1.0 / determinant;
-  return determinant;
+  T(0, 0) = 1.0;
+  return {determinant, 1.0 / determinant};
 }
 
 /// Three columns of three; what the fourth number of each is does not count.
@@ -96,31 +101,38 @@ EXPOSIM_INLINE Three operator*(const Three& P, const Three& Q) {
   return product;
 }
 
-/// By cofactors, none of which waits for another. @return the determinant.
-EXPOSIM_INLINE double invert(Three& T) {
+/// Cofactors, none of which waits for another.
+EXPOSIM_INLINE Divided invert_undivided(Three& T) {
   const Four x = T.columns[0], y = T.columns[1], z = T.columns[2];
   const double a = x[0], b = x[1], c = x[2], d = y[0], e = y[1], f = y[2], g = z[0], h = z[1], i = z[2];
   const double A = e * i - f * h, B = c * h - b * i, C = b * f - c * e;
-  const double determinant = a * A + d * B + g * C, inverse = 1.0 / determinant;
-  T.columns[0] = inverse * Four{A, B, C, 0.0};
-  T.columns[1] = inverse * Four{f * g - d * i, a * i - c * g, c * d - a * f, 0.0};
-  T.columns[2] = inverse * Four{d * h - e * g, b * g - a * h, a * e - b * d, 0.0};
-  return determinant;
+  const double determinant = a * A + d * B + g * C;
+  T.columns[0] = Four{A, B, C, 0.0};
+  T.columns[1] = Four{f * g - d * i, a * i - c * g, c * d - a * f, 0.0};
+  T.columns[2] = Four{d * h - e * g, b * g - a * h, a * e - b * d, 0.0};
+  return {determinant, 1.0 / determinant};
+}
+
+/// @return the determinant.
+EXPOSIM_INLINE double invert(Three& T) {
+  const Divided inverse = invert_undivided(T);
+  for (Four& column : T.columns) column *= inverse.factor;
+  return inverse.determinant;
 }
 
 template <>
-EXPOSIM_INLINE double invert<3>(Small<3>& T) {
+EXPOSIM_INLINE Divided invert_undivided<3>(Small<3>& T) {
   Three all = Three::at(T.column(0), Small<3>::kStride);
-  const double determinant = invert(all);
+  const Divided inverse = invert_undivided(all);
   all.write(T.column(0), Small<3>::kStride);
-  return determinant;
+  return inverse;
 }
 
 /// By blocks of three, of which two inverses wait for each other instead of six numbers:
 ///
 ///   [A B; C D]⁻¹ = [A⁻¹ + F S⁻¹G, −F S⁻¹; −S⁻¹G, S⁻¹],    F = A⁻¹B,  G = C A⁻¹,  S = D − C F
 template <>
-EXPOSIM_INLINE double invert<6>(Small<6>& T) {
+EXPOSIM_INLINE Divided invert_undivided<6>(Small<6>& T) {
   constexpr Eigen::Index kStride = Small<6>::kStride;
   Three A = Three::at(T.column(0), kStride);
   const Three C = Three::at(T.column(0) + 3, kStride), B = Three::at(T.column(3), kStride);
@@ -129,7 +141,7 @@ EXPOSIM_INLINE double invert<6>(Small<6>& T) {
   Four squares = {0.0, 0.0, 0.0, 0.0};
   for (const Four& column : A.columns) squares += column * column;
   if (!(squares[0] + squares[1] + squares[2] < kLargeInverse * kLargeInverse)) {
-    return invert_with_exchanges<6>(T);
+    return {invert_with_exchanges<6>(T), 1.0};
   }
   const Three F = A * B, G = C * A, CF = C * F;
   for (int j = 0; j < 3; ++j) S.columns[j] -= CF.columns[j];
@@ -145,7 +157,7 @@ EXPOSIM_INLINE double invert<6>(Small<6>& T) {
   R.write(T.column(3), kStride);
   H.write(T.column(0) + 3, kStride);
   S.write(T.column(3) + 3, kStride);
-  return of_A * of_S;
+  return {of_A * of_S, 1.0};
 }
 
 }  // namespace exposim

@@ -40,8 +40,10 @@ Vector3d CoulombContact::holding_force(const Vector3d& n, const Vector3d& delta,
 }
 
 Mode CoulombContact::mode_of(const Vector3d& holding, const Vector3d& n) const {
-  if (dot(holding, n) <= 0.0) return Mode::kIdle;
-  return cone_margin(holding, n, material_.mu) < 0.0 ? Mode::kSlipping : Mode::kSticking;
+  const double lam_n = dot(holding, n), most = material_.mu * lam_n;
+  if (lam_n <= 0.0) return Mode::kIdle;
+  const Vec3 lam_t = Vec3(holding) - lam_n * Vec3(n);
+  return dot(lam_t, lam_t) > most * most ? Mode::kSlipping : Mode::kSticking;
 }
 
 Vector3d CoulombContact::project(const Vector3d& lam, const Vector3d& n) const {
