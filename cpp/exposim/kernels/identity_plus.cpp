@@ -16,6 +16,26 @@ namespace {
 /// A block whose own equation has a smaller determinant waits until the others are attached.
 constexpr double kSmallDeterminant = 0.5;
 
+/// Columns that begin so many of their elements apart.
+template <typename Element>
+struct Apart {
+  Element* first;
+  Index stride;
+};
+
+/// So many fours of some columns, times a small matrix.
+template <Index Size, Index Fours>
+EXPOSIM_INLINE void combine(Apart<const Four> columns, Apart<const double> matrix, Apart<Four> to) {
+  for (Index j = 0; j < Size; ++j) {
+    Four sum[Fours] = {};  // NOLINT
+    for (Index k = 0; k < Size; ++k) {
+      const double share = matrix.first[j * matrix.stride + k];
+      for (Index i = 0; i < Fours; ++i) sum[i] += share * columns.first[k * columns.stride + i];
+    }
+    for (Index i = 0; i < Fours; ++i) to.first[j * to.stride + i] = sum[i];
+  }
+}
+
 /// The loops below for columns of so many fours, or of any number (0).
 template <Index Fours>
 struct Columns {
@@ -42,19 +62,13 @@ struct Columns {
     }
     const Divided inverse = invert_undivided<Size>(T);
     if (may_wait && !(inverse.determinant >= kSmallDeterminant)) return 0.0;
-    Four kept[Size * std::max(Fours, Index{1})];  // NOLINT: columns of known length, in registers if they fit
+    // X_i Q T⁻¹, but for the factor, for which nothing waits; columns of known length at once, on the stack.
+    constexpr Index kAtOnce = std::max(Fours, Index{1});
+    Four pushed[Size * kAtOnce], kept[Size * kAtOnce];  // NOLINT
     Four* const pulled = Fours > 0 ? kept : reinterpret_cast<Four*>(columns);
-    for (Index i = 0; i < count(); ++i) {  // X_i Q T⁻¹, but for the factor, for which nothing waits
-      Four pushed[Size];                   // NOLINT
-      for (Index j = 0; j < Size; ++j) {
-        pushed[j] = Four{0.0, 0.0, 0.0, 0.0};
-        for (Index k = 0; k < Size; ++k) pushed[j] += Q[8 * j + k] * four(own + k * stride(), i);
-      }
-      for (Index j = 0; j < Size; ++j) {
-        Four sum = {0.0, 0.0, 0.0, 0.0};
-        for (Index k = 0; k < Size; ++k) sum += T(k, j) * pushed[k];
-        pulled[j * count() + i] = sum;
-      }
+    for (Index i = 0; i < count(); i += kAtOnce) {
+      combine<Size, kAtOnce>({reinterpret_cast<const Four*>(own) + i, count()}, {Q, 8}, {pushed, kAtOnce});
+      combine<Size, kAtOnce>({pushed, kAtOnce}, {T.column(0), Small<Size>::kStride}, {pulled + i, count()});
     }
     for (Index j = 0; j < n; ++j) {
       const double* const before = from + which[j] * stride();
