@@ -71,3 +71,20 @@ def test_torques_can_be_read_where_a_step_diverged():
     sim.step(np.full(12, 1e12))
     assert sim.diverged
     assert sim.torques.shape == (12,)
+
+
+def test_motors_that_can_neither_serve_nor_stay_at_their_bounds_are_not_asked_again_and_again():
+    robot = xs.load_robot("go2").replace(armature=0.01, drives=xs.Drive(60.0, 1.2, velocity=np.inf))
+    material = xs.Material(stiffness=1e5, damping=300.0, friction=0.8)
+    redone = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        sim = xs.Simulator(robot, xs.HalfSpace(material=material), dt=1e-2)
+        sim.reset(pin.integrate(robot.model, robot.q0, np.r_[0.0, 0.0, 0.05, np.zeros(15)]))
+        for k in range(300):
+            if k % 5 == 0:
+                target = robot.q0[7:] + rng.uniform(-0.8, 0.8, 12)
+            sim.step(target=target)
+            redone.append(sim.info.redone)
+    assert max(redone) <= 2
+    assert redone.count(1) > 10

@@ -45,6 +45,7 @@ void JointTerms::begin(const World& world, const State& state, const Input& inpu
     track.hold = Hold::kNone;
     track.final = false;
     track.changes = 0;
+    track.alone = false;
     track.beyond = kUnknown;
     track.friction = {};
     if (track.law->friction.exists()) {
@@ -189,18 +190,24 @@ bool JointTerms::settle_ahead(const VectorXd& dv, int look) {
 bool JointTerms::settle(const VectorXd& v_next, int round) {
   may_settle_ahead_ = false;
   const bool may_change = round < thresholds::kMostSettlings, may_release = round < thresholds::kMostReleases;
-  bool again = false;
+  const Track* changed = nullptr;
+  int changes = 0;
   for (Track& track : tracks_) {
     const double v = v_next(track.dof);
     average(track, v);
     if (!may_change) continue;
-    again |= settle_motor(track, v, may_release);
-    if (track.hold != Hold::kNone && !track.final) again |= settle_friction(track, v);
+    bool changes_now = settle_motor(track, v, may_release);
+    if (track.hold != Hold::kNone && !track.final) changes_now |= settle_friction(track, v);
+    if (!changes_now) continue;
+    changed = &track;
+    ++changes;
   }
-  if (again) {
-    for (Track& track : tracks_) linearise(track);
+  if (changes == 0) return false;
+  for (Track& track : tracks_) {
+    track.alone = changes == 1 && &track == changed;
+    linearise(track);
   }
-  return again;
+  return true;
 }
 
 bool JointTerms::settle_motor(Track& track, double v_next, bool may_release) const {
@@ -218,10 +225,11 @@ bool JointTerms::settle_motor(Track& track, double v_next, bool may_release) con
   if (track.pull != Pull::kServo && wanted != track.pull) wanted = Pull::kServo;
   if (wanted != track.pull) {
     // Back and forth between a bound and the servo it may go without end: then the bound is near enough, or at once
-    // where the servo was hardly beyond it.
+    // where the servo was hardly beyond it, or would be where it was before.
     const bool undecided = wanted == Pull::kServo && (torque > 0.0) == (track.pull == Pull::kTop);
     const bool hardly = track.beyond <= thresholds::kHardlyBeyond * motor.effort;
-    if (undecided && (hardly || !may_release || track.changes >= thresholds::kMostChanges)) return false;
+    const bool as_before = track.alone && std::isfinite(track.beyond);
+    if (undecided && (hardly || as_before || !may_release || track.changes >= thresholds::kMostChanges)) return false;
     ++track.changes;
     track.beyond = wanted == Pull::kServo ? kUnknown : std::max(beyond_top, beyond_bottom);
     track.pull = wanted;

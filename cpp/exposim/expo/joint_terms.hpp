@@ -113,6 +113,7 @@ class JointTerms {
     Hold hold;
     int changes;             ///< of pull, since the start
     double beyond;           ///< its bound, as a servo, by this: if it is at one, and not since the start
+    bool alone;              ///< nothing else changed when it did last, nor since
     bool final;              ///< friction is not to change any more
     double stops_after;      ///< where it comes to rest [s]
     bool turns_forwards;     ///< from there on
