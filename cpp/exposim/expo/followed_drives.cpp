@@ -161,34 +161,35 @@ void FollowedDrives::load(const StiffSystem& system, const std::vector<std::size
   size_ = begin_ + drives;
   stride_ = padded(size_);
   const Index row = padded(drives);
-  Upsilon_.assign(static_cast<std::size_t>(stride_ * size_), 0.0);
+  const Index nv = system.w().size();
+  Upsilon_.resize(static_cast<std::size_t>(stride_ * size_));
+  const auto column = [&](Index j) { return Upsilon_.data() + j * stride_; };
+  for (Index j = 0; j < size_; ++j) std::fill(column(j) + blocks_, column(j) + begin_, 0.0);
   free_.assign(static_cast<std::size_t>(stride_), 0.0);
   for (std::vector<double>* const each : {&at_start_, &in_stage_}) each->resize(static_cast<std::size_t>(stride_));
   for (std::vector<double>* const each : {&forces_, &replies_}) each->resize(static_cast<std::size_t>(row));
 
-  Y_.assign(static_cast<std::size_t>(row * system.w().size()), 0.0);
-  const auto column = [&](Index j) { return Upsilon_.data() + j * stride_; };
+  Y_.assign(static_cast<std::size_t>(row * nv), 0.0);
+  dofs_.resize(static_cast<std::size_t>(drives * nv));
+  entries_.resize(dofs_.size());
+  counts_.resize(group_.size());
   for (Index d = 0; d < drives; ++d) {
+    Index* dof_at = dofs_.data() + d * nv;
+    double* entry_at = entries_.data() + d * nv;
     double free = 0.0;
     data_->factor().for_each_in_inverse_L(drives_[group_[static_cast<std::size_t>(d)]].dof,
                                           [&](Index dof, double entry) {
                                             Y_[static_cast<std::size_t>(dof * row + d)] = entry;
                                             free += entry * system.w()(dof);
-                                          });
-    free_[static_cast<std::size_t>(begin_ + d)] = free;
-  }
-  dofs_.resize(static_cast<std::size_t>(system.w().size()));
-  entries_.resize(dofs_.size());
-  for (Index d = 0; d < drives; ++d) {
-    Index* dof_at = dofs_.data();
-    double* entry_at = entries_.data();
-    data_->factor().for_each_in_inverse_L(drives_[group_[static_cast<std::size_t>(d)]].dof,
-                                          [&](Index dof, double entry) {
                                             *dof_at++ = dof;
                                             *entry_at++ = entry;
                                           });
-    combine_rows(drives, 1, dof_at - dofs_.data(), dofs_.data(), entries_.data(), row, Y_.data(), stride_,
-                 column(begin_ + d) + begin_);
+    free_[static_cast<std::size_t>(begin_ + d)] = free;
+    counts_[static_cast<std::size_t>(d)] = dof_at - (dofs_.data() + d * nv);
+  }
+  for (Index d = 0; d < drives; ++d) {
+    combine_rows(drives, 1, counts_[static_cast<std::size_t>(d)], dofs_.data() + d * nv, entries_.data() + d * nv, row,
+                 Y_.data(), stride_, column(begin_ + d) + begin_);
   }
   Index first = 0;
   for (const std::size_t b : blocks) {
@@ -201,18 +202,15 @@ void FollowedDrives::load(const StiffSystem& system, const std::vector<std::size
     });
     combine_rows(drives, block.size, dof_at - dofs_.data(), dofs_.data(), rows, row, Y_.data(), stride_,
                  column(first) + begin_);
-    Index other = 0;
-    for (const std::size_t c : blocks) {
-      const Block& with = system.blocks()[c];
-      for (Index j = 0; j < with.size; ++j) {
-        const double* const from = &system.Upsilon_block()(block.first, with.first + j);
-        for (Index i = 0; i < block.size; ++i) column(other + j)[first + i] = from[i];
-      }
-      other += with.size;
-    }
     for (Index i = 0; i < block.size; ++i) {
-      const double* const from = column(first + i) + begin_;
-      for (Index d = 0; d < drives; ++d) column(begin_ + d)[first + i] = from[d];
+      double* to = column(first + i);
+      for (const std::size_t c : blocks) {
+        const Block& with = system.blocks()[c];
+        const double* const from = &system.Upsilon_block()(with.first, block.first + i);
+        for (Index j = 0; j < with.size; ++j) *to++ = from[j];
+      }
+      const double* const by_drives = column(first + i) + begin_;
+      for (Index d = 0; d < drives; ++d) column(begin_ + d)[first + i] = by_drives[d];
     }
     first += block.size;
   }

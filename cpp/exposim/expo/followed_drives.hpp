@@ -120,10 +120,10 @@ class FollowedDrives {
   Eigen::Index blocks_ = 0;  // coordinates of the group's blocks
   Eigen::Index begin_ = 0;   // of those of its drives, which come behind them at a multiple of four
   Eigen::Index size_ = 0, stride_ = 0;
-  std::vector<double> Upsilon_;  // of both
-  std::vector<double> Y_;        // L⁻¹ of the drives: a row to each degree of freedom
-  std::vector<Eigen::Index> dofs_;
-  std::vector<double> entries_;
+  std::vector<double> Upsilon_;              // of both
+  std::vector<double> Y_;                    // L⁻¹ of the drives: a row to each degree of freedom
+  std::vector<Eigen::Index> dofs_, counts_;  // where a column of it is not zero, and in how many places
+  std::vector<double> entries_;              // there
   std::vector<double> taken_, by_;  // columns of Υ when their drives were taken out, and what they were taken times
   std::vector<double> forces_, at_start_, in_stage_, replies_;
   std::vector<double> free_;  // acceleration without stiff forces; of blocks: its change

@@ -130,7 +130,7 @@ void sum_responses(const double* x, const double* p, const double* damping, cons
 
 std::array<OscillatorResponse, 4> oscillator_responses(const std::array<double, 4>& omega,
                                                        const std::array<double, 4>& rate, double t) {
-  constexpr double kSmall = 1.0;  // no cancellation below
+  constexpr double kSmall = 4.0;  // hardly any cancellation below
   std::array<double, 4> x, p, sum, sum1;
   std::array<bool, 4> small;
   for (std::size_t i = 0; i < 4; ++i) {
