@@ -13,6 +13,9 @@ constexpr int kMicroSteps = 2;
 /// without stiff forces changes by within the step, since that is frozen anyway: or a share that goes with the angle by
 /// which bodies turn in it, if that is less.
 constexpr double kMicroTolerance = 0.01, kShareOfFreezing = 0.3, kShareOfTurn = 6.0;
+/// Where drives are followed too both shares are so many times as large: freezing costs more than what shows while
+/// drives weigh on the inertia.
+constexpr double kMoreWithDrives = 10.0 / 3.0;
 /// How often micro-steps are halved at most, and to begin with where something slips; the share of their tolerance
 /// below which the next is twice as long.
 constexpr int kMostRungs = 8, kFirstRung = 1;

@@ -65,12 +65,14 @@ void Resolver::resolve(const StiffSystem& system, const StrandList& strands, dou
 }
 
 void Resolver::follow(double dt, const MicroSteps& how) {
-  const double longest = dt / how.least, shortest = thresholds::kShortestShare * dt;
+  const double longest = dt / std::max(how.least, drives_ ? std::ceil(dt / drives_->longest()) : 1.0);
+  const double shortest = thresholds::kShortestShare * dt;
   const int most = most_events(group_.size());
-  const int first = drives_ ? std::max(0, static_cast<int>(std::ceil(std::log2(longest / drives_->longest())))) : 0;
   const bool slips = std::any_of(group_.begin(), group_.end(),
                                  [](const Track* track) { return track->phase.mode == Mode::kSlipping; });
-  int rung = slips && how.tolerance < kNoMargin ? std::max(first, thresholds::kFirstRung) : first, events = 0;
+  const double first =
+      slips && how.tolerance < kNoMargin ? std::ldexp(dt / how.least, -thresholds::kFirstRung) : longest;
+  int rung = longest > first ? thresholds::kFirstRung : 0, events = 0;
   double left = dt, length = std::ldexp(longest, -rung);
   const auto go_to = [&](int next) {
     rung = next;
@@ -107,7 +109,7 @@ void Resolver::follow(double dt, const MicroSteps& how) {
       info_.limited |= !locate;
     }
     events += event;
-    if (!event && off < thresholds::kUpwards && rung > first) go_to(rung - 1);
+    if (!event && off < thresholds::kUpwards && rung > 0) go_to(rung - 1);
   }
   info_.events += events;
 }

@@ -246,7 +246,8 @@ bool Expo::follow(Workspace& workspace, const Instant& now, double dt, Step& ste
     if (options_.order == 2) scratch.joints.follow(scratch.system, drives);
     // What turns little within the step hardly feels that terms are frozen at the mean of its velocities.
     const double share = std::min(thresholds::kShareOfFreezing, thresholds::kShareOfTurn * dt * now.turn_rate);
-    const double tolerance = options_.micro_tolerance + share * scratch.off;
+    const double more = drives.empty() ? 1.0 : thresholds::kMoreWithDrives;
+    const double tolerance = options_.micro_tolerance + more * share * scratch.off;
     if (scratch.tangent) {
       if (!scratch.tangent->foreseen()) {
         scratch.tangent->look_ahead(workspace.robot, scratch.system, scratch.strands, scratch.ahead, true);
