@@ -41,9 +41,8 @@ Vector3d CoulombContact::holding_force(const Vector3d& n, const Vector3d& delta,
 
 Mode CoulombContact::mode_of(const Vector3d& holding, const Vector3d& n) const {
   const double lam_n = dot(holding, n), most = material_.mu * lam_n;
-  if (lam_n <= 0.0) return Mode::kIdle;
   const Vec3 lam_t = Vec3(holding) - lam_n * Vec3(n);
-  return dot(lam_t, lam_t) > most * most ? Mode::kSlipping : Mode::kSticking;
+  return lam_n <= 0.0 ? Mode::kIdle : dot(lam_t, lam_t) > most * most ? Mode::kSlipping : Mode::kSticking;
 }
 
 Vector3d CoulombContact::project(const Vector3d& lam, const Vector3d& n) const {
@@ -335,8 +334,7 @@ double CoulombContact::shrinking(const Phase& phase, const Vector3d& dp) const {
 }
 
 Vector3d CoulombContact::friction(const Phase& phase) const {
-  const double lam_n = std::max(normal_force(phase.n, phase.delta, phase.dp), 0.0);
-  return -mu_of_slip(phase) * lam_n * phase.slide;
+  return -mu_of_slip(phase) * std::max(normal_force(phase.n, phase.delta, phase.dp), 0.0) * phase.slide;
 }
 
 Memory CoulombContact::end(const Phase& phase) const {
