@@ -224,8 +224,11 @@ class ExpoTangent final : public AgreementWatcher {
   void add_by_any_q(const RowMatrixXd& A, Tangent& y) const;
   /// The same for any x with a row to each degree of freedom.
   void add_sparse(const RowMatrixXd& A, const StrandList* strands, const Tangent& x, Tangent& y) const;
-  /// A stage of the look ahead: derivatives of its forces, of the accelerations of strands and of the robot.
-  void look_stage(RobotData& data, const StiffSystem& system, const StrandList& strands, std::size_t count,
+  /// So many leading strands, in both stages of the look ahead: what the robot's acceleration changes by.
+  void look_at_strands(RobotData& data, const StiffSystem& system, const StrandList& strands, std::size_t count,
+                       const LookAhead& ahead);
+  /// A stage of it: derivatives of its forces and of the accelerations of strands.
+  void look_stage(const StiffSystem& system, const StrandList& strands, std::size_t count,
                   const std::vector<LookAhead::Glance>& glances);
   void begin_looking(const StrandList& strands, const std::vector<LookAhead::Glance>& glances);
   void reconsider(const StrandList& strands, const std::vector<LookAhead::Glance>& first,
@@ -313,6 +316,7 @@ class ExpoTangent final : public AgreementWatcher {
   Eigen::MatrixX2d shared_;            // of the former, in the coordinates in which it is asked for them
   Vector ddp_bar_;
   Tangent deta_, dleft_, ddrag_;    // of glances
+  Tangent ddp_held_, ddp_free_;     // of strands there, with forces held, and without them
   std::vector<Mode> modes_;         // that strands end in ...
   Tangent way_target_, dp_target_;  // ... where they are to be
   Tangent dq_next_, dv_next_;
