@@ -107,6 +107,7 @@ void ExpoTangent::begin(RobotData& data, const Instant& now, const Input& input,
   local_v_ = true;
   foreseen_ = true;
   waits_ = false;
+  asked_.clear();
   begin_masses();
   begin_materials(strands);
 }

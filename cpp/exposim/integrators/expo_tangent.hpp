@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <vector>
 
 #include "exposim/contact/evaluation.hpp"
@@ -119,6 +120,17 @@ class ExpoTangent final : public AgreementWatcher {
     // Where terms are taken, (3, nv): of the point past what carries the surface, and of what moves the two apart.
     Eigen::Matrix3Xd J, J_omega, J_omega_b, slides;
   };
+  /// Whether it is asked how a strand accelerates; else those rows are zero.
+  bool asks(std::size_t strand) const { return asked_.empty() || asked_[strand]; }
+  /// f(first, count) of so many leading rows of strands that are, as many at a time as follow each other.
+  template <typename Function>
+  void for_each_asked(Eigen::Index rows, const Function& f) const {
+    for (Eigen::Index first = 0, end = 0; first < rows; first = end) {
+      const bool asked = asks(static_cast<std::size_t>(first / 3));
+      for (end = first; end < rows && asks(static_cast<std::size_t>(end / 3)) == asked;) end += 3;
+      if (asked) f(first, std::min(end, rows) - first);
+    }
+  }
   static bool is_limit(const Strand& strand) { return strand.rows == Rows::kCoordinate; }
   static Eigen::Index row(std::size_t strand) { return 3 * static_cast<Eigen::Index>(strand); }
 
@@ -219,9 +231,10 @@ class ExpoTangent final : public AgreementWatcher {
   void add_by_v(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const;
   /// The same for any A by all that Υ depends on.
   void add_by_moves(const RowMatrixXd& A, Tangent& y) const;
-  void add_by_local_q(const RowMatrixXd& A, Tangent& y) const;
+  void add_by_local_q(const RowMatrixXd& A, Tangent& y) const { add_by_local_q(A, 0, A.rows(), y); }
+  void add_by_local_q(const RowMatrixXd& A, Eigen::Index first, Eigen::Index rows, Tangent& y) const;
   /// The same for any A by q, whose rows may be filled up.
-  void add_by_any_q(const RowMatrixXd& A, Tangent& y) const;
+  void add_by_any_q(const RowMatrixXd& A, Eigen::Index first, Eigen::Index rows, Tangent& y) const;
   /// The same for any x with a row to each degree of freedom.
   void add_sparse(const RowMatrixXd& A, const StrandList* strands, const Tangent& x, Tangent& y) const;
   /// So many leading strands, in both stages of the look ahead: what the robot's acceleration changes by.
@@ -328,6 +341,7 @@ class ExpoTangent final : public AgreementWatcher {
   Movers movers_mid_, movers_;
   std::vector<Eigen::Vector3d> c_mid_;
   std::size_t known_ = 0;  // leading strands of which it knows
+  std::vector<char> asked_;
   TurningCompliance compliance_, of_blocks_;
   bool has_compliance_derivatives_ = false;
   AveragesTangent averages_;

@@ -49,7 +49,7 @@ void ExpoTangent::look_ahead(RobotData& data, const StiffSystem& system, const S
   } else {
     watch_unknown(ahead.first());
     watch_unknown(ahead.last());
-    know(data, strands, std::max(count, system.active()));
+    know(data, strands, changing ? strands.all().size() : std::max(count, system.active()));
     look_at_strands(data, system, strands, count, ahead);
     a += compliance_.response().leftCols(row(count)) * forces_of(ahead.last(), count);
   }
@@ -67,6 +67,12 @@ void ExpoTangent::look_at_strands(RobotData& data, const StiffSystem& system, co
   // Without `exact`, what comes at last is held throughout.
   VectorXd held = forces_of(exact && first_counts ? ahead.first() : ahead.last(), count);
   if (exact && any_closes && turning_.empty()) held.setZero();
+  if (!all_strands_ && turning_.empty()) {
+    for (std::size_t k = 0; k < strands.all().size(); ++k) {
+      asked_.push_back(k < count &&
+                       (ahead.first()[k].does != Does::kNothing || ahead.last()[k].does != Does::kNothing));
+    }
+  }
   begin_looking(strands, ahead.first());
   hold_forces(data, strands, free + response * held, held, da_, ddp_held_);
   if (any_closes) ddp_free_ = ddp_held_;
@@ -88,6 +94,7 @@ void ExpoTangent::look_at_strands(RobotData& data, const StiffSystem& system, co
   }
   take(ahead.last());
   add_product(response, dlam_, da_);
+  asked_.clear();
 }
 
 std::size_t ExpoTangent::acting(const StrandList& strands, const LookAhead& ahead) const {
