@@ -350,6 +350,8 @@ class ExpoTangent final : public AgreementWatcher {
   SprungStrands springs_;
   DynamicsDerivatives dynamics_;
   PointTangent point_;
+  std::vector<const double*> rows_of_point_;
+  Eigen::Matrix<double, 3, Eigen::Dynamic, Eigen::RowMajor> factors_of_point_;
   PointAt at_end_;
   TreeFactor factor_;  // where terms are taken
   RowMatrixXd by_q_, by_v_, response_by_q_, accelerations_by_q_;
