@@ -19,6 +19,7 @@
 #include "exposim/robot/compliance_derivatives.hpp"
 #include "exposim/robot/dynamics_derivatives.hpp"
 #include "exposim/robot/inertia_changes.hpp"
+#include "exposim/robot/kinematics.hpp"
 #include "exposim/robot/motion_derivatives.hpp"
 #include "exposim/robot/turning_compliance.hpp"
 #include "exposim/step.hpp"
@@ -64,8 +65,10 @@ class ExpoTangent final : public AgreementWatcher {
     if (!foreseen_) return;
     scale(1.0 / dt_, dway_, dv_mid_);
     local_v_ = false;
+    v_of_way_ = true;
   }
   void take_mean_velocity() {
+    v_of_way_ = false;
     if (waits_) return restart_velocity();
     scale(0.5, dv_next_, dv_mid_);
     add_start_velocity(0.5, dv_mid_);
@@ -229,6 +232,8 @@ class ExpoTangent final : public AgreementWatcher {
   /// A has three rows to each strand, zero where its Jacobian is, or (null) a row to each degree of freedom.
   void add_by_q(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const;
   void add_by_v(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const;
+  /// Both, which meet in one product where both are those of the way foreseen.
+  void add_by_q_and_v(const RowMatrixXd& by_q, const RowMatrixXd& by_v, const StrandList* strands, Tangent& y);
   /// The same for any A by all that Υ depends on.
   void add_by_moves(const RowMatrixXd& A, Tangent& y) const;
   void add_by_local_q(const RowMatrixXd& A, Tangent& y) const { add_by_local_q(A, 0, A.rows(), y); }
@@ -315,6 +320,8 @@ class ExpoTangent final : public AgreementWatcher {
   Eigen::MatrixXd X_by_q_, at_start_by_q_, at_end_by_q_;  // of all degrees of freedom, where terms are taken
   Tangent dv_mid_;                                        // where terms are taken; of q, system_.dq
   bool local_q_ = false, local_v_ = false;                // whether these are by every joint's own q and v alone
+  bool q_of_way_ = false, v_of_way_ = false;              // or dway_ alone and q at the start, and dway_
+  std::vector<MoveDerivatives> half_ways_;                // of free bodies, as q is taken
   Tangent dway_;
   Tangent dlam_, ddp_, da_;  // of forces, accelerations of strands and of the robot: averages, ...
   Tangent dlam2_, da2_;      // ... double averages
@@ -354,7 +361,7 @@ class ExpoTangent final : public AgreementWatcher {
   Eigen::Matrix<double, 3, Eigen::Dynamic, Eigen::RowMajor> factors_of_point_;
   PointAt at_end_;
   TreeFactor factor_;  // where terms are taken
-  RowMatrixXd by_q_, by_v_, response_by_q_, accelerations_by_q_;
+  RowMatrixXd by_q_, by_v_, by_way_, response_by_q_, accelerations_by_q_;
   Tangent moved_, off_, doff_, dv_, dq_, dw_, dQ_, six_;  // scratch
   mutable LongRowSum sum_;
   RowMatrixXd by_acceleration_, by_position_, by_velocity_;  // of the accelerations of strands

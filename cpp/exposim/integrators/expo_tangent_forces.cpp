@@ -81,6 +81,24 @@ void ExpoTangent::add_by_v(const RowMatrixXd& A, const StrandList* strands, Tang
   strands ? for_each_asked(y.rows(), add) : add(0, y.rows());
 }
 
+void ExpoTangent::add_by_q_and_v(const RowMatrixXd& by_q, const RowMatrixXd& by_v, const StrandList* strands,
+                                 Tangent& y) {
+  if (!q_of_way_ || !v_of_way_) {
+    add_by_q(by_q, strands, y);
+    return add_by_v(by_v, strands, y);
+  }
+  by_way_ = 0.5 * by_q + 1.0 / dt_ * by_v;
+  y.middleCols(to_.q(0), to_.nv) += by_q;
+  for (std::size_t i = 0; i < half_ways_.size(); ++i) {
+    const Index first = world_->robot().tree().joints[world_->robot().tree().free_bodies[i]].in_v;
+    const auto free = by_q.middleCols<6>(first);
+    const Eigen::Matrix<double, 6, 6> same = Eigen::Matrix<double, 6, 6>::Identity();
+    by_way_.middleCols<6>(first) += 0.5 * free * (half_ways_[i].by_dq - same);
+    y.middleCols<6>(to_.q(first)) += free * (half_ways_[i].by_q - same);
+  }
+  add_sparse(by_way_, strands, dway_, y);
+}
+
 void ExpoTangent::add_by_any_q(const RowMatrixXd& A, Index first, Index rows, Tangent& y) const {
   if (local_q_) return add_by_local_q(A, first, rows, y);
   double* const to = y.data() + first * y.cols();
@@ -127,8 +145,7 @@ void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const 
   for (Index i = 0; i < to_.nv; ++i) sum.add(-1.0, dforce_.row(i).data()).into(da.row(i).data());
   if (out_->wrenches > 0) da.middleCols(to_.wrenches, by_wrenches_.cols()) -= by_wrenches_;
   add_by_masses(data, a, da);
-  add_by_q(by_q_, nullptr, da);
-  add_by_v(by_v_, nullptr, da);
+  add_by_q_and_v(by_q_, by_v_, nullptr, da);
   turn_forces(strands, lam, da);
   factor_.solve_rows(to_.size, da.data(), -1.0);
 
@@ -136,8 +153,7 @@ void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const 
   put_accelerations(strands, m, &by_velocity_);
   clear(ddp, m, to_.size);
   add_sparse(by_acceleration_, &strands, da, ddp);
-  add_by_q(by_position_, &strands, ddp);
-  add_by_v(by_velocity_, &strands, ddp);
+  add_by_q_and_v(by_position_, by_velocity_, &strands, ddp);
   turn_accelerations(data, strands, da, ddp);
 }
 
