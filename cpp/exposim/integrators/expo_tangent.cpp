@@ -108,7 +108,7 @@ void ExpoTangent::begin(RobotData& data, const Instant& now, const Input& input,
   foreseen_ = true;
   waits_ = false;
   q_of_way_ = v_of_way_ = false;
-  asked_.clear();
+  asked_.all();
   begin_masses();
   begin_materials(strands);
 }

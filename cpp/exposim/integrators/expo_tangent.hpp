@@ -1,7 +1,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <algorithm>
 #include <vector>
 
 #include "exposim/contact/evaluation.hpp"
@@ -16,6 +15,7 @@
 #include "exposim/expo/sprung_strands.hpp"
 #include "exposim/expo/system_tangent.hpp"
 #include "exposim/expo/uneven_averages_tangent.hpp"
+#include "exposim/integrators/asked_strands.hpp"
 #include "exposim/robot/compliance_derivatives.hpp"
 #include "exposim/robot/dynamics_derivatives.hpp"
 #include "exposim/robot/inertia_changes.hpp"
@@ -123,17 +123,6 @@ class ExpoTangent final : public AgreementWatcher {
     // Where terms are taken, (3, nv): of the point past what carries the surface, and of what moves the two apart.
     Eigen::Matrix3Xd J, J_omega, J_omega_b, slides;
   };
-  /// Whether it is asked how a strand accelerates; else those rows are zero.
-  bool asks(std::size_t strand) const { return asked_.empty() || asked_[strand]; }
-  /// f(first, count) of so many leading rows of strands that are, as many at a time as follow each other.
-  template <typename Function>
-  void for_each_asked(Eigen::Index rows, const Function& f) const {
-    for (Eigen::Index first = 0, end = 0; first < rows; first = end) {
-      const bool asked = asks(static_cast<std::size_t>(first / 3));
-      for (end = first; end < rows && asks(static_cast<std::size_t>(end / 3)) == asked;) end += 3;
-      if (asked) f(first, std::min(end, rows) - first);
-    }
-  }
   static bool is_limit(const Strand& strand) { return strand.rows == Rows::kCoordinate; }
   static Eigen::Index row(std::size_t strand) { return 3 * static_cast<Eigen::Index>(strand); }
 
@@ -348,7 +337,7 @@ class ExpoTangent final : public AgreementWatcher {
   Movers movers_mid_, movers_;
   std::vector<Eigen::Vector3d> c_mid_;
   std::size_t known_ = 0;  // leading strands of which it knows
-  std::vector<char> asked_;
+  AskedStrands asked_;
   TurningCompliance compliance_, of_blocks_;
   bool has_compliance_derivatives_ = false;
   AveragesTangent averages_;

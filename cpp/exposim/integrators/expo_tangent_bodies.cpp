@@ -143,7 +143,7 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
   const bool responds = out_->exact;  // else what is pushed is little
   find_targets();
   bool asked = m <= way_target_.rows();
-  for (std::size_t k = 0; k < count; ++k) asked &= asks(k) || differences[k].feels == Feels::kNothing;
+  for (std::size_t k = 0; k < count; ++k) asked &= asked_(k) || differences[k].feels == Feels::kNothing;
   if (!asked) {
     missed_strand_ = true;
     return give_up();

@@ -23,7 +23,7 @@ void ExpoTangent::add_sparse(const RowMatrixXd& A, const StrandList* strands, co
     return add_product(A, x, y);
   }
   for (std::size_t k = 0; row(k) < y.rows(); ++k) {
-    if (!asks(k)) continue;
+    if (!asked_(k)) continue;
     const Strand& strand = strands->all()[k];
     const auto dof = static_cast<Index>(strand.b);
     if (is_limit(strand)) {
@@ -49,7 +49,7 @@ void ExpoTangent::add_by_moves(const RowMatrixXd& A, Tangent& y) const {
 void ExpoTangent::add_by_q(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const {
   if (!local_q_) return add_sparse(A, strands, system_.dq, y);
   if (!strands) return add_by_local_q(A, y);
-  for_each_asked(y.rows(), [&](Index first, Index rows) { add_by_local_q(A, first, rows, y); });
+  asked_.for_each(y.rows(), [&](Index first, Index rows) { add_by_local_q(A, first, rows, y); });
 }
 
 void ExpoTangent::add_by_local_q(const RowMatrixXd& A, Index from, Index rows, Tangent& y) const {
@@ -78,7 +78,7 @@ void ExpoTangent::add_by_v(const RowMatrixXd& A, const StrandList* strands, Tang
   const auto add = [&](Index first, Index rows) {
     y.block(first, to_.v(0), rows, to_.nv) += A.middleRows(first, rows);
   };
-  strands ? for_each_asked(y.rows(), add) : add(0, y.rows());
+  strands ? asked_.for_each(y.rows(), add) : add(0, y.rows());
 }
 
 void ExpoTangent::add_by_q_and_v(const RowMatrixXd& by_q, const RowMatrixXd& by_v, const StrandList* strands,
@@ -119,7 +119,7 @@ void ExpoTangent::put_accelerations(const StrandList& strands, Index rows, RowMa
     if (each) clear(*each, rows, to_.nv);
   }
   for (std::size_t k = 0; row(k) < rows; ++k) {
-    if (!asks(k)) continue;
+    if (!asked_(k)) continue;
     const Strand& strand = strands.all()[k];
     if (is_limit(strand)) {
       by_acceleration_(row(k), static_cast<Index>(strand.b)) = 1.0;
@@ -175,7 +175,7 @@ void ExpoTangent::add_change_of_response(const StrandList& strands, const Vector
     accelerations_by_q_.leftCols(to_.nv) = by_position_;
     const RowMatrixXd response = -compliance_.response().leftCols(ddp->rows()).transpose();
     const Index length = response_by_q_.cols();
-    for_each_asked(ddp->rows(), [&](Index first, Index rows) {
+    asked_.for_each(ddp->rows(), [&](Index first, Index rows) {
       double* const to = accelerations_by_q_.row(first).data();
       multiply_rows(rows, to_.nv, length, length, response.row(first).data(), to_.nv, response_by_q_.data(), to, to);
       if (factor != 1.0) accelerations_by_q_.middleRows(first, rows) *= factor;

@@ -69,8 +69,7 @@ void ExpoTangent::look_at_strands(RobotData& data, const StiffSystem& system, co
   if (exact && any_closes && turning_.empty()) held.setZero();
   if (!all_strands_ && turning_.empty()) {
     for (std::size_t k = 0; k < strands.all().size(); ++k) {
-      asked_.push_back(k < count &&
-                       (ahead.first()[k].does != Does::kNothing || ahead.last()[k].does != Does::kNothing));
+      asked_.add(k < count && (ahead.first()[k].does != Does::kNothing || ahead.last()[k].does != Does::kNothing));
     }
   }
   begin_looking(strands, ahead.first());
@@ -94,7 +93,7 @@ void ExpoTangent::look_at_strands(RobotData& data, const StiffSystem& system, co
   }
   take(ahead.last());
   add_product(response, dlam_, da_);
-  asked_.clear();
+  asked_.all();
 }
 
 std::size_t ExpoTangent::acting(const StrandList& strands, const LookAhead& ahead) const {

@@ -169,9 +169,9 @@ void ExpoTangent::take_followed(RobotData& data, const StiffSystem& system, cons
   for (std::size_t k = 0; k < count; ++k) {
     followed_.block<3, 2>(row(k), 0) << followed.resolver.lam_bar(k), followed.resolver.lam_bar2(k);
   }
-  asked_.clear();
+  asked_.all();
   system_.all_strands = all_strands_ || !turning_.empty() || resolver_.cuts();
-  for (std::size_t k = 0; !system_.all_strands && k < count; ++k) asked_.push_back(resolver_.acts(k));
+  for (std::size_t k = 0; !system_.all_strands && k < count; ++k) asked_.add(resolver_.acts(k));
   share_coordinates(data, system, strands);
   shared_ = followed_;
   if (turning_.empty()) {
