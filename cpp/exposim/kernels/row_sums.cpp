@@ -32,6 +32,19 @@ EXPOSIM_INLINE void sum(Index count, const double* factors, const double* const*
 }
 
 template <Index Fours>
+EXPOSIM_INLINE void subtract(Index length, Index count, const double* factors, const int* indices, const double* x,
+                             Index from, double own, double* row) {
+  Four sum[Fours];  // NOLINT
+  Four* const to = reinterpret_cast<Four*>(row + from);
+  for (Index i = 0; i < Fours; ++i) sum[i] = own * to[i];
+  for (Index k = 0; k < count; ++k) {
+    const Four* const other = part_of(x + indices[k] * length, from);
+    for (Index i = 0; i < Fours; ++i) sum[i] -= factors[k] * other[i];
+  }
+  for (Index i = 0; i < Fours; ++i) to[i] = sum[i];
+}
+
+template <Index Fours>
 EXPOSIM_INLINE void multiply(Index inner, Index stride, const double* a, const double* x, const double* plus,
                              double* y) {
   Four sum[Fours];  // NOLINT
@@ -81,6 +94,14 @@ void sum_rows(Index length, Index count, const double* factors, const double* co
   if (count == 0) return clear_numbers(length, out);
   for_each_part(length, [&](const auto at_once, Index from)
                             EXPOSIM_INLINE_CALL { sum<decltype(at_once)::value>(count, factors, rows, from, out); });
+}
+
+EXPOSIM_FOR_EACH_MACHINE
+void subtract_rows(Index length, Index count, const double* factors, const int* indices, const double* x, double own,
+                   double* row) {
+  for_each_part(length, [&](const auto at_once, Index from) EXPOSIM_INLINE_CALL {
+    subtract<decltype(at_once)::value>(length, count, factors, indices, x, from, own, row);
+  });
 }
 
 EXPOSIM_FOR_EACH_MACHINE

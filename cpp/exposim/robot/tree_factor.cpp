@@ -293,12 +293,9 @@ void TreeFactor::solve_rows(Index length, double* rows, double factor) const {
     put(k);
   }
   for (std::size_t k = 0; k < columns_.size(); ++k) {
-    add(factor * inverse_root_D_[k] * inverse_root_D_[k], row(k));
-    for (std::size_t p = 0; p < static_cast<std::size_t>(columns_[k].above); ++p) {
-      const std::size_t where = columns_[k].first + p;
-      add(-U_[where], row(static_cast<std::size_t>(path_[where])));
-    }
-    put(k);
+    const std::size_t first = columns_[k].first;
+    subtract_rows(length, columns_[k].above, U_.data() + first, path_.data() + first, rows,
+                  factor * inverse_root_D_[k] * inverse_root_D_[k], row(k));
   }
 }
 
