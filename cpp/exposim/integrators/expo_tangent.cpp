@@ -165,6 +165,21 @@ void ExpoTangent::place_terms(At at, const VectorXd& dq) {
   }
 }
 
+void ExpoTangent::take_velocity_of_way() {
+  if (!foreseen_) return;
+  scale(1.0 / dt_, dway_, dv_mid_);
+  local_v_ = false;
+  v_of_way_ = true;
+}
+
+void ExpoTangent::take_mean_velocity() {
+  v_of_way_ = false;
+  if (waits_) return restart_velocity();
+  scale(0.5, dv_next_, dv_mid_);
+  add_start_velocity(0.5, dv_mid_);
+  local_v_ = false;
+}
+
 void ExpoTangent::know(const RobotData& data, const StrandList& strands, std::size_t count) {
   if (known_ < count) add_rows(data, strands, count);
 }

@@ -61,19 +61,8 @@ class ExpoTangent final : public AgreementWatcher {
                   bool changing);
   bool foreseen() const { return foreseen_; }
   /// What depends on velocity is now taken at the mean velocity of the way foreseen; or of start and end.
-  void take_velocity_of_way() {
-    if (!foreseen_) return;
-    scale(1.0 / dt_, dway_, dv_mid_);
-    local_v_ = false;
-    v_of_way_ = true;
-  }
-  void take_mean_velocity() {
-    v_of_way_ = false;
-    if (waits_) return restart_velocity();
-    scale(0.5, dv_next_, dv_mid_);
-    add_start_velocity(0.5, dv_mid_);
-    local_v_ = false;
-  }
+  void take_velocity_of_way();
+  void take_mean_velocity();
   /// What moved the robot by averages, with terms at v.
   struct Averaged {
     const StiffSystem& system;

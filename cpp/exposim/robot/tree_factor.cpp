@@ -282,15 +282,12 @@ void TreeFactor::solve_rows(Index length, double* rows, double factor) const {
     factors_[count] = by;
     summed_[count++] = summed;
   };
-  const auto put = [&](std::size_t k) {
-    sum_rows(length, static_cast<Index>(count), factors_.data(), summed_.data(), row(k));
-    count = 0;
-  };
   for (std::size_t k = columns_.size(); k-- > 0;) {
     if (below_[k].empty()) continue;
+    count = 0;
     add(1.0, row(k));
     for (const Entry& each : below_[k]) add(-U_[each.where], row(static_cast<std::size_t>(each.dof)));
-    put(k);
+    sum_rows(length, static_cast<Index>(count), factors_.data(), summed_.data(), row(k));
   }
   for (std::size_t k = 0; k < columns_.size(); ++k) {
     const std::size_t first = columns_[k].first;
