@@ -17,7 +17,8 @@ void SensitivityRows::resize(std::size_t strands, std::size_t drives, Index leng
   length_ = length;
   const auto rows = static_cast<std::size_t>(kTimes) + strands * static_cast<std::size_t>(kOfStrand) +
                     drives * static_cast<std::size_t>(kOfDrive);
-  numbers_.assign(rows * static_cast<std::size_t>(length), 0.0);
+  numbers_.resize(rows * static_cast<std::size_t>(length));
+  clear_numbers(static_cast<Index>(numbers_.size()), numbers_.data());
 }
 
 void ResolverSweep::begin(const ResolverRecord& record) {
@@ -89,7 +90,7 @@ void ResolverSweep::sweep(const ResolverRecord& record, const std::vector<LawTan
   for (std::size_t k = 0; k < count; ++k) stages += may_be_held_back(k);
   const auto each = static_cast<std::size_t>(each_stage_);
   stage_count_ = static_cast<Index>(stages);
-  stages_.resize(stages * each);
+  if (stages_.size() < stages * each) stages_.resize(stages * each);
   for (std::vector<double>* const forces : {&lam1_, &lam2_}) forces->resize(std::max(each, places_.size() * kFour));
   y_.resize(3 * count * static_cast<std::size_t>(std::max(length, kFour)));
   scratch_.resize(static_cast<std::size_t>(7 * length));

@@ -4,6 +4,7 @@
 
 #include "exposim/expo/micro_step.hpp"
 #include "exposim/expo/resolver_sweep.hpp"
+#include "exposim/kernels/row_triples.hpp"
 
 namespace exposim {
 
@@ -44,7 +45,7 @@ void ResolverSweep::go_back(const Entry& entry, SensitivityRows& z, const Stages
   const Index length = z.length();
   const double h = entry.h, g = kGamma * h, rest = h - g;
   const bool driven = !record_->drives.empty();
-  RowSum sum(length), three(3 * length);
+  RowSum three(3 * length);
   const auto rows_of = [&](double* stage, std::size_t k) {
     return Rows3{stage + 3 * static_cast<Index>(k) * length, length};
   };
@@ -53,8 +54,11 @@ void ResolverSweep::go_back(const Entry& entry, SensitivityRows& z, const Stages
   for (std::size_t k = 0; k < strands_.size(); ++k) {
     const StrandTrack& at = track(entry, k);
     const Rows3 a = rows_of(A.second, k), lam2 = force(true, k, length);
-    three.add(g, z.dp(k).first).add(g * g, z.delta(k).first).into(a.first);
-    for (Index i = 0; !at.is_free() && i < 3; ++i) sum.add(1.0, a[i]).add(-at.Q.col(i), lam2).into(a[i]);
+    if (at.is_free()) {
+      three.add(g, z.dp(k).first).add(g * g, z.delta(k).first).into(a.first);
+    } else {
+      sum_triples(length, g, z.dp(k).first, g * g, z.delta(k).first, -at.Q, lam2.first, a.first);
+    }
   }
   respond(entry, true, length, A.second);
   if (driven) end_drives(entry, true, z, A.second);
@@ -63,12 +67,13 @@ void ResolverSweep::go_back(const Entry& entry, SensitivityRows& z, const Stages
   for (std::size_t k = 0; k < strands_.size(); ++k) {
     const StrandTrack& at = track(entry, k);
     const Rows3 a = rows_of(A.first, k), lam1 = force(false, k, length), lam2 = force(true, k, length);
-    three.add(rest, z.dp(k).first).add(2.0 * g * rest, z.delta(k).first).into(a.first);
-    if (!at.is_free()) {
+    const double by_dp = rest, by_delta = 2.0 * g * rest;
+    if (at.is_free()) {
+      three.add(by_dp, z.dp(k).first).add(by_delta, z.delta(k).first).into(a.first);
+    } else {
       const Matrix3d by_a1 = -2.0 * g * rest * at.phase.K - rest * at.phase.B;
-      for (Index i = 0; i < 3; ++i) {
-        sum.add(1.0, a[i]).add(by_a1.col(i), lam2).add(-at.Q.col(i), lam1).into(a[i]);
-      }
+      sum_triples(length, by_dp, z.dp(k).first, by_delta, z.delta(k).first, by_a1, lam2.first, -at.Q, lam1.first,
+                  a.first);
     }
     for (Index i = 0; event && slot_[event->strand] == k && i < 3; ++i) a[i][0] += event->by_a1(i);
   }
@@ -105,14 +110,11 @@ void ResolverSweep::take_response(const Entry& entry) {
 void ResolverSweep::respond(const Entry& entry, bool second, Index length, double* A) {
   const auto strands = 3 * static_cast<Index>(strands_.size());
   multiply_rows(response_.rows(), strands, length, length, response_.data(), strands, A, nullptr, y_.data());
-  RowSum sum(length), three(3 * length);
   for (std::size_t p = 0; p < pushing_.size(); ++p) {
     const std::size_t k = pushing_[p];
-    const StrandTrack& at = track(entry, k);
-    const Rows3 y{y_.data() + 3 * static_cast<Index>(p) * length, length};
-    const Rows3 a{A + 3 * static_cast<Index>(k) * length, length}, lam = force(second, k, length);
-    for (Index i = 0; i < 3; ++i) sum.add(1.0, a[i]).add(-at.Q.col(i), y).into(a[i]);
-    three.add(1.0, lam.first).add(1.0, y.first).into(lam.first);
+    const double* const y = y_.data() + 3 * static_cast<Index>(p) * length;
+    double* const a = A + 3 * static_cast<Index>(k) * length;
+    add_triples(length, -track(entry, k).Q, y, a, force(second, k, length).first);
   }
 }
 
@@ -150,23 +152,20 @@ void ResolverSweep::move_strand(const Entry& entry, std::size_t k, SensitivityRo
   const Index length = z.length();
   const double h = entry.h, g = kGamma * h;
   const Rows3 delta = z.delta(k), dp = z.dp(k), lam1 = force(false, k, length), lam2 = force(true, k, length);
-  RowSum sum(length);
-  if (at.is_free()) {
-    return RowSum(3 * length).add(1.0, dp.first).add(h, delta.first).into(dp.first);
-  }
+  RowSum three(3 * length);
+  if (at.is_free()) return three.add(1.0, dp.first).add(h, delta.first).into(dp.first);
   const bool linear = LawTangent::is_linear(phase);
   Matrix3d by_lam1 = -g * phase.K, by_lam2 = -h * phase.K;
   if (linear) {
     by_lam1 -= phase.B;
     by_lam2 -= phase.B;
   }
-  for (Index i = 0; i < 3; ++i) {
-    sum.add(1.0, dp[i]).add(h, delta[i]).add(by_lam1.col(i), lam1).add(by_lam2.col(i), lam2).into(dp[i]);
-    if (linear) {
-      sum.add(1.0, delta[i]).add(-phase.K.col(i), lam1).add(-phase.K.col(i), lam2).into(delta[i]);
-    } else {
-      sum.add(1.0, z.lam(k)[i]).add(1.0, lam1[i]).add(1.0, lam2[i]).into(z.lam(k)[i]);
-    }
+  sum_triples(length, 1.0, dp.first, h, delta.first, by_lam1, lam1.first, by_lam2, lam2.first, dp.first);
+  if (linear) {
+    add_both_triples(length, -phase.K, lam1.first, lam2.first, delta.first);
+  } else {
+    double* const lam = z.lam(k).first;
+    three.add(1.0, lam).add(1.0, lam1.first).add(1.0, lam2.first).into(lam);
   }
   if (!linear || has_material(k)) add_linear_changes(entry, k, z);
 }

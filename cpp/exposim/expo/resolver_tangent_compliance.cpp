@@ -247,6 +247,9 @@ bool ResolverTangent::beside_held(const ResolverRecord& record, const Whole& who
     most = std::max({most, std::abs(force), std::abs(held)});
     off = std::max(off, std::abs(force - held));
   }
+  for (double& each : beside_) {
+    if (std::abs(each) <= kRounding * most) each = 0.0;
+  }
   return off > kRounding * most;
 }
 
@@ -268,6 +271,13 @@ void ResolverTangent::change_beside(const ResolverRecord& record) {
     }
   };
   for_each([&](std::size_t p, Index c, double factor) { forces(c) += factor * beside_[p]; });
+  const std::vector<Index> pushing = [&] {
+    std::vector<Index> found;
+    for (Index j = 0; j < count; ++j) {
+      if (forces(j) != 0.0) found.push_back(j);
+    }
+    return found;
+  }();
   to_.clear();
   const std::size_t columns = moves_.size() + 3 * inputs_->arms.size();
   by_q_.assign(record.places.size() * columns, 0.0);
@@ -278,7 +288,7 @@ void ResolverTangent::change_beside(const ResolverRecord& record) {
   for (const Index k : moves_) {
     const MatrixXd& Upsilon = inputs_->Upsilon_by_q[static_cast<std::size_t>(k)];
     a.setZero();
-    for (Index j = 0; j < count; ++j) {
+    for (const Index j : pushing) {
       const double* const column = Upsilon.data() + ids[static_cast<std::size_t>(j)] * Upsilon.rows();
       for (Index i = 0; i < count; ++i) a(i) += forces(j) * column[ids[static_cast<std::size_t>(i)]];
     }

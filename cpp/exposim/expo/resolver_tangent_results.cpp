@@ -244,7 +244,9 @@ void ResolverTangent::move(const ResolverRecord& record, const Whole& whole) {
   // c̄
   const bool changes = !moves_.empty() && beside_held(record, whole);
   if (changes) change_beside(record);
+  const auto asked = [&](std::size_t p) { return p >= 3 * strands || inputs_->all_strands || record.acts[p / 3]; };
   for (std::size_t p = 0; p < record.places.size(); ++p) {
+    if (!asked(p)) continue;
     sum_.add(whole.share, row_of(*whole.ddp_bar, record.places[p]));
     for (std::size_t k = 0; changes && k < to_.size(); ++k) sum_.add(by_q_[p * to_.size() + k], to_[k]);
     sum_.into(length, moved(p));
@@ -270,6 +272,7 @@ void ResolverTangent::move(const ResolverRecord& record, const Whole& whole) {
   }
   const double by_dp = whole.twice ? dt_ : 1.0;
   for (std::size_t p = 0; p < record.places.size(); ++p) {
+    if (!asked(p)) continue;
     sum_.add(1.0, moved(p));
     for (std::size_t d = 0; d < drives; ++d) {
       sum_.add(record.push_of(p, d), pushing_.data() + static_cast<Index>(d) * length);

@@ -23,7 +23,7 @@ StrandBasis::StrandBasis() {
 
 StrandTangent& StrandBasis::start(bool materials, bool mu_changes) {
   constexpr Index length = StrandChange::kColumns;
-  numbers_.fill(0.0);
+  clear_numbers(static_cast<Index>(numbers_.size()), numbers_.data());
   const auto mark = [](double* rows, Index count, Index column) {
     for (Index i = 0; i < count; ++i) rows[i * length + column + i] = 1.0;
   };

@@ -33,6 +33,8 @@ struct SystemTangent {
   /// Of strands and dofs, what is held in ddp_bar; and what is in another one, for displacements. Empty: nothing.
   Eigen::VectorXd held, held2;
   Tangent ddp_bar2;
+  /// Also of strands that did not act it is asked where they came to; else the rows above say nothing of them.
+  bool all_strands = true;
 
   /// Coordinates of all strands in which forces over the step are asked for, and in which ∂Υ/∂q is; empty: three to
   /// each strand.

@@ -107,6 +107,8 @@ void ExpoTangent::begin(RobotData& data, const Instant& now, const Input& input,
   local_v_ = true;
   foreseen_ = true;
   waits_ = false;
+  q_of_way_ = v_of_way_ = false;
+  asked_.all();
   begin_masses();
   begin_materials(strands);
 }
@@ -139,13 +141,15 @@ void ExpoTangent::take_terms(const RobotData& data, const StrandList& strands, c
 void ExpoTangent::place_terms(At at, const VectorXd& dq) {
   const Tree& tree = world_->robot().tree();
   local_q_ = at != At::kHalfOfWay;
+  q_of_way_ = !local_q_;
+  half_ways_.clear();
   clear(system_.dq, coordinates(), to_.size);
   if (at == At::kHalfOfVelocity) add_start_velocity(0.5 * dt_, system_.dq);
   if (at == At::kHalfOfWay) system_.dq.topRows(to_.nv) = 0.5 * dway_;
   if (at != At::kStart) {
     for (const std::size_t i : tree.free_bodies) {
       const Index first = tree.joints[i].in_v;
-      const MoveDerivatives move = free_move_derivatives(dq.segment<6>(first));
+      const MoveDerivatives& move = half_ways_.emplace_back(free_move_derivatives(dq.segment<6>(first)));
       auto moved = system_.dq.middleRows<6>(first);
       if (local_q_) {
         moved.middleCols<6>(to_.v(first)) *= move.by_dq;  // of a multiple of the identity
@@ -159,6 +163,21 @@ void ExpoTangent::place_terms(At at, const VectorXd& dq) {
   for (std::size_t k = 0; k < masses_.size(); ++k) {
     system_.dq(to_.nv + static_cast<Index>(k), masses_[k].direction) = 1.0;
   }
+}
+
+void ExpoTangent::take_velocity_of_way() {
+  if (!foreseen_) return;
+  scale(1.0 / dt_, dway_, dv_mid_);
+  local_v_ = false;
+  v_of_way_ = true;
+}
+
+void ExpoTangent::take_mean_velocity() {
+  v_of_way_ = false;
+  if (waits_) return restart_velocity();
+  scale(0.5, dv_next_, dv_mid_);
+  add_start_velocity(0.5, dv_mid_);
+  local_v_ = false;
 }
 
 void ExpoTangent::know(const RobotData& data, const StrandList& strands, std::size_t count) {

@@ -15,9 +15,11 @@
 #include "exposim/expo/sprung_strands.hpp"
 #include "exposim/expo/system_tangent.hpp"
 #include "exposim/expo/uneven_averages_tangent.hpp"
+#include "exposim/integrators/asked_strands.hpp"
 #include "exposim/robot/compliance_derivatives.hpp"
 #include "exposim/robot/dynamics_derivatives.hpp"
 #include "exposim/robot/inertia_changes.hpp"
+#include "exposim/robot/kinematics.hpp"
 #include "exposim/robot/motion_derivatives.hpp"
 #include "exposim/robot/turning_compliance.hpp"
 #include "exposim/step.hpp"
@@ -59,17 +61,8 @@ class ExpoTangent final : public AgreementWatcher {
                   bool changing);
   bool foreseen() const { return foreseen_; }
   /// What depends on velocity is now taken at the mean velocity of the way foreseen; or of start and end.
-  void take_velocity_of_way() {
-    if (!foreseen_) return;
-    scale(1.0 / dt_, dway_, dv_mid_);
-    local_v_ = false;
-  }
-  void take_mean_velocity() {
-    if (waits_) return restart_velocity();
-    scale(0.5, dv_next_, dv_mid_);
-    add_start_velocity(0.5, dv_mid_);
-    local_v_ = false;
-  }
+  void take_velocity_of_way();
+  void take_mean_velocity();
   /// What moved the robot by averages, with terms at v.
   struct Averaged {
     const StiffSystem& system;
@@ -217,15 +210,21 @@ class ExpoTangent final : public AgreementWatcher {
   /// A has three rows to each strand, zero where its Jacobian is, or (null) a row to each degree of freedom.
   void add_by_q(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const;
   void add_by_v(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const;
+  /// Both, which meet in one product where both are those of the way foreseen.
+  void add_by_q_and_v(const RowMatrixXd& by_q, const RowMatrixXd& by_v, const StrandList* strands, Tangent& y);
   /// The same for any A by all that Υ depends on.
   void add_by_moves(const RowMatrixXd& A, Tangent& y) const;
-  void add_by_local_q(const RowMatrixXd& A, Tangent& y) const;
+  void add_by_local_q(const RowMatrixXd& A, Tangent& y) const { add_by_local_q(A, 0, A.rows(), y); }
+  void add_by_local_q(const RowMatrixXd& A, Eigen::Index first, Eigen::Index rows, Tangent& y) const;
   /// The same for any A by q, whose rows may be filled up.
-  void add_by_any_q(const RowMatrixXd& A, Tangent& y) const;
+  void add_by_any_q(const RowMatrixXd& A, Eigen::Index first, Eigen::Index rows, Tangent& y) const;
   /// The same for any x with a row to each degree of freedom.
   void add_sparse(const RowMatrixXd& A, const StrandList* strands, const Tangent& x, Tangent& y) const;
-  /// A stage of the look ahead: derivatives of its forces, of the accelerations of strands and of the robot.
-  void look_stage(RobotData& data, const StiffSystem& system, const StrandList& strands, std::size_t count,
+  /// So many leading strands, in both stages of the look ahead: what the robot's acceleration changes by.
+  void look_at_strands(RobotData& data, const StiffSystem& system, const StrandList& strands, std::size_t count,
+                       const LookAhead& ahead);
+  /// A stage of it: derivatives of its forces and of the accelerations of strands.
+  void look_stage(const StiffSystem& system, const StrandList& strands, std::size_t count,
                   const std::vector<LookAhead::Glance>& glances);
   void begin_looking(const StrandList& strands, const std::vector<LookAhead::Glance>& glances);
   void reconsider(const StrandList& strands, const std::vector<LookAhead::Glance>& first,
@@ -299,6 +298,8 @@ class ExpoTangent final : public AgreementWatcher {
   Eigen::MatrixXd X_by_q_, at_start_by_q_, at_end_by_q_;  // of all degrees of freedom, where terms are taken
   Tangent dv_mid_;                                        // where terms are taken; of q, system_.dq
   bool local_q_ = false, local_v_ = false;                // whether these are by every joint's own q and v alone
+  bool q_of_way_ = false, v_of_way_ = false;              // or dway_ alone and q at the start, and dway_
+  std::vector<MoveDerivatives> half_ways_;                // of free bodies, as q is taken
   Tangent dway_;
   Tangent dlam_, ddp_, da_;  // of forces, accelerations of strands and of the robot: averages, ...
   Tangent dlam2_, da2_;      // ... double averages
@@ -313,6 +314,7 @@ class ExpoTangent final : public AgreementWatcher {
   Eigen::MatrixX2d shared_;            // of the former, in the coordinates in which it is asked for them
   Vector ddp_bar_;
   Tangent deta_, dleft_, ddrag_;    // of glances
+  Tangent ddp_held_, ddp_free_;     // of strands there, with forces held, and without them
   std::vector<Mode> modes_;         // that strands end in ...
   Tangent way_target_, dp_target_;  // ... where they are to be
   Tangent dq_next_, dv_next_;
@@ -324,6 +326,7 @@ class ExpoTangent final : public AgreementWatcher {
   Movers movers_mid_, movers_;
   std::vector<Eigen::Vector3d> c_mid_;
   std::size_t known_ = 0;  // leading strands of which it knows
+  AskedStrands asked_;
   TurningCompliance compliance_, of_blocks_;
   bool has_compliance_derivatives_ = false;
   AveragesTangent averages_;
@@ -332,9 +335,11 @@ class ExpoTangent final : public AgreementWatcher {
   SprungStrands springs_;
   DynamicsDerivatives dynamics_;
   PointTangent point_;
+  std::vector<const double*> rows_of_point_;
+  Eigen::Matrix<double, 3, Eigen::Dynamic, Eigen::RowMajor> factors_of_point_;
   PointAt at_end_;
   TreeFactor factor_;  // where terms are taken
-  RowMatrixXd by_q_, by_v_, response_by_q_, accelerations_by_q_;
+  RowMatrixXd by_q_, by_v_, by_way_, response_by_q_, accelerations_by_q_;
   Tangent moved_, off_, doff_, dv_, dq_, dw_, dQ_, six_;  // scratch
   mutable LongRowSum sum_;
   RowMatrixXd by_acceleration_, by_position_, by_velocity_;  // of the accelerations of strands

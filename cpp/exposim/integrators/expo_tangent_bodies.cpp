@@ -142,7 +142,9 @@ void ExpoTangent::correct(RobotData& data, const StrandList& strands,
   const Index m = row(count);
   const bool responds = out_->exact;  // else what is pushed is little
   find_targets();
-  if (m > way_target_.rows()) {
+  bool asked = m <= way_target_.rows();
+  for (std::size_t k = 0; k < count; ++k) asked &= asked_(k) || differences[k].feels == Feels::kNothing;
+  if (!asked) {
     missed_strand_ = true;
     return give_up();
   }

@@ -15,23 +15,27 @@ void ExpoTangent::update_point(const RobotData& data, std::size_t joint, const V
                                const Tangent& dq, const Tangent* dv, PointAt& out) {
   update_point_tangent(data, movers_, joint, position, arm, point_);
   const std::vector<Index>& dofs = *point_.dofs;
-  const auto add = [&](Index i, const Eigen::Matrix3Xd& by, const Tangent& x) {
-    for (std::size_t k = 0; k < dofs.size(); ++k) sum_.add(by(i, static_cast<Index>(k)), x.row(dofs[k]).data());
+  const auto count = static_cast<Index>(dofs.size());
+  std::vector<const double*>& rows = rows_of_point_;
+  rows.clear();
+  for (const Index dof : dofs) rows.push_back(dq.row(dof).data());
+  for (const Index dof : dofs) rows.push_back((dv ? *dv : dq).row(dof).data());
+  auto& factors = factors_of_point_;
+  const auto put = [&](Index terms, Tangent& to) {
+    to.resize(3, to_.size);
+    for (Index i = 0; i < 3; ++i) sum_rows(to_.size, terms, factors.row(i).data(), rows.data(), to.row(i).data());
   };
-  const bool has_arm = !arm.isZero();
-  for (Tangent* each : {&out.c, &out.dp, &out.turn}) each->resize(3, to_.size);
-  for (Index i = 0; i < 3; ++i) {
-    add(i, point_.position_by_q, dq);
-    sum_.into(to_.size, out.c.row(i).data());
-    if (dv) {
-      add(i, point_.velocity_by_q, dq);
-      add(i, point_.J, *dv);
-      sum_.into(to_.size, out.dp.row(i).data());
-    }
-    if (!has_arm) continue;
-    add(i, point_.J_omega, dq);
-    sum_.into(to_.size, out.turn.row(i).data());
+  factors.resize(3, 2 * count);
+  factors.leftCols(count) = point_.position_by_q;
+  put(count, out.c);
+  if (dv) {
+    factors.leftCols(count) = point_.velocity_by_q;
+    factors.rightCols(count) = point_.J;
+    put(2 * count, out.dp);
   }
+  if (arm.isZero()) return;
+  factors.leftCols(count) = point_.J_omega;
+  put(count, out.turn);
 }
 
 void ExpoTangent::add_travelled(const Matrix3d& factor, const Motion& from, const Motion& to, const Vector3d& arm,

@@ -23,6 +23,7 @@ void ExpoTangent::add_sparse(const RowMatrixXd& A, const StrandList* strands, co
     return add_product(A, x, y);
   }
   for (std::size_t k = 0; row(k) < y.rows(); ++k) {
+    if (!asked_(k)) continue;
     const Strand& strand = strands->all()[k];
     const auto dof = static_cast<Index>(strand.b);
     if (is_limit(strand)) {
@@ -46,23 +47,26 @@ void ExpoTangent::add_by_moves(const RowMatrixXd& A, Tangent& y) const {
 }
 
 void ExpoTangent::add_by_q(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const {
-  local_q_ ? add_by_local_q(A, y) : add_sparse(A, strands, system_.dq, y);
+  if (!local_q_) return add_sparse(A, strands, system_.dq, y);
+  if (!strands) return add_by_local_q(A, y);
+  asked_.for_each(y.rows(), [&](Index first, Index rows) { add_by_local_q(A, first, rows, y); });
 }
 
-void ExpoTangent::add_by_local_q(const RowMatrixXd& A, Tangent& y) const {
+void ExpoTangent::add_by_local_q(const RowMatrixXd& A, Index from, Index rows, Tangent& y) const {
+  const double* const by = A.data() + from * A.cols();
+  double* const to = y.data() + from * y.cols();
   Index done = 0;
   const auto add_joints = [&](Index end) {
     if (end == done) return;
     const double by_v = system_.dq(done, to_.v(done));
-    add_rows_twice(A.rows(), end - done, A.cols(), A.data() + done, y.cols(), y.data() + to_.q(done), by_v,
-                   y.data() + to_.v(done));
+    add_rows_twice(rows, end - done, A.cols(), by + done, y.cols(), to + to_.q(done), by_v, to + to_.v(done));
   };
   for (const std::size_t i : world_->robot().tree().free_bodies) {
     const Index first = world_->robot().tree().joints[i].in_v;
     add_joints(first);
     for (const Index column : {to_.q(first), to_.v(first)}) {
-      add_product6(A.rows(), A.cols(), A.data() + first, system_.dq.cols(), system_.dq.row(first).data() + column,
-                   y.cols(), y.data() + column);
+      add_product6(rows, A.cols(), by + first, system_.dq.cols(), system_.dq.row(first).data() + column, y.cols(),
+                   to + column);
     }
     done = first + 6;
   }
@@ -71,12 +75,34 @@ void ExpoTangent::add_by_local_q(const RowMatrixXd& A, Tangent& y) const {
 
 void ExpoTangent::add_by_v(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const {
   if (!local_v_) return add_sparse(A, strands, dv_mid_, y);
-  y.middleCols(to_.v(0), to_.nv) += A;
+  const auto add = [&](Index first, Index rows) {
+    y.block(first, to_.v(0), rows, to_.nv) += A.middleRows(first, rows);
+  };
+  strands ? asked_.for_each(y.rows(), add) : add(0, y.rows());
 }
 
-void ExpoTangent::add_by_any_q(const RowMatrixXd& A, Tangent& y) const {
-  if (local_q_) return add_by_local_q(A, y);
-  multiply_rows(y.rows(), to_.nv, y.cols(), y.cols(), A.data(), A.cols(), system_.dq.data(), y.data(), y.data());
+void ExpoTangent::add_by_q_and_v(const RowMatrixXd& by_q, const RowMatrixXd& by_v, const StrandList* strands,
+                                 Tangent& y) {
+  if (!q_of_way_ || !v_of_way_) {
+    add_by_q(by_q, strands, y);
+    return add_by_v(by_v, strands, y);
+  }
+  by_way_ = 0.5 * by_q + 1.0 / dt_ * by_v;
+  y.middleCols(to_.q(0), to_.nv) += by_q;
+  for (std::size_t i = 0; i < half_ways_.size(); ++i) {
+    const Index first = world_->robot().tree().joints[world_->robot().tree().free_bodies[i]].in_v;
+    const auto free = by_q.middleCols<6>(first);
+    const Eigen::Matrix<double, 6, 6> same = Eigen::Matrix<double, 6, 6>::Identity();
+    by_way_.middleCols<6>(first) += 0.5 * free * (half_ways_[i].by_dq - same);
+    y.middleCols<6>(to_.q(first)) += free * (half_ways_[i].by_q - same);
+  }
+  add_sparse(by_way_, strands, dway_, y);
+}
+
+void ExpoTangent::add_by_any_q(const RowMatrixXd& A, Index first, Index rows, Tangent& y) const {
+  if (local_q_) return add_by_local_q(A, first, rows, y);
+  double* const to = y.data() + first * y.cols();
+  multiply_rows(rows, to_.nv, y.cols(), y.cols(), A.data() + first * A.cols(), A.cols(), system_.dq.data(), to, to);
 }
 
 void ExpoTangent::add_forces(const StrandList& strands, const VectorXd& lam) {
@@ -93,6 +119,7 @@ void ExpoTangent::put_accelerations(const StrandList& strands, Index rows, RowMa
     if (each) clear(*each, rows, to_.nv);
   }
   for (std::size_t k = 0; row(k) < rows; ++k) {
+    if (!asked_(k)) continue;
     const Strand& strand = strands.all()[k];
     if (is_limit(strand)) {
       by_acceleration_(row(k), static_cast<Index>(strand.b)) = 1.0;
@@ -118,8 +145,7 @@ void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const 
   for (Index i = 0; i < to_.nv; ++i) sum.add(-1.0, dforce_.row(i).data()).into(da.row(i).data());
   if (out_->wrenches > 0) da.middleCols(to_.wrenches, by_wrenches_.cols()) -= by_wrenches_;
   add_by_masses(data, a, da);
-  add_by_q(by_q_, nullptr, da);
-  add_by_v(by_v_, nullptr, da);
+  add_by_q_and_v(by_q_, by_v_, nullptr, da);
   turn_forces(strands, lam, da);
   factor_.solve_rows(to_.size, da.data(), -1.0);
 
@@ -127,8 +153,7 @@ void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const 
   put_accelerations(strands, m, &by_velocity_);
   clear(ddp, m, to_.size);
   add_sparse(by_acceleration_, &strands, da, ddp);
-  add_by_q(by_position_, &strands, ddp);
-  add_by_v(by_velocity_, &strands, ddp);
+  add_by_q_and_v(by_position_, by_velocity_, &strands, ddp);
   turn_accelerations(data, strands, da, ddp);
 }
 
@@ -148,12 +173,17 @@ void ExpoTangent::add_change_of_response(const StrandList& strands, const Vector
     put_accelerations(strands, ddp->rows(), nullptr);
     clear(accelerations_by_q_, ddp->rows(), response_by_q_.cols());
     accelerations_by_q_.leftCols(to_.nv) = by_position_;
-    add_product(-compliance_.response().leftCols(ddp->rows()).transpose(), response_by_q_, accelerations_by_q_);
-    if (factor != 1.0) accelerations_by_q_ *= factor;
-    add_by_any_q(accelerations_by_q_, *ddp);
+    const RowMatrixXd response = -compliance_.response().leftCols(ddp->rows()).transpose();
+    const Index length = response_by_q_.cols();
+    asked_.for_each(ddp->rows(), [&](Index first, Index rows) {
+      double* const to = accelerations_by_q_.row(first).data();
+      multiply_rows(rows, to_.nv, length, length, response.row(first).data(), to_.nv, response_by_q_.data(), to, to);
+      if (factor != 1.0) accelerations_by_q_.middleRows(first, rows) *= factor;
+      add_by_any_q(accelerations_by_q_, first, rows, *ddp);
+    });
   }
   factor_.solve_rows(response_by_q_.cols(), response_by_q_.data(), -1.0);
-  add_by_any_q(response_by_q_, da);
+  add_by_any_q(response_by_q_, 0, to_.nv, da);
   if (!turns && masses_.empty()) return;
   Tangent rest = Tangent::Zero(to_.nv, to_.size);
   add_by_masses(a, rest);

@@ -16,6 +16,26 @@ using Eigen::VectorXd;
 using Does = LookAhead::Does;
 using Glance = LookAhead::Glance;
 
+namespace {
+
+bool closes(const std::vector<Glance>& glances) {
+  return std::any_of(glances.begin(), glances.end(), [](const Glance& each) { return each.does == Does::kClose; });
+}
+
+VectorXd forces_of(const std::vector<Glance>& glances, std::size_t count) {
+  VectorXd lam(3 * static_cast<Index>(count));
+  for (std::size_t k = 0; k < count; ++k) lam.segment<3>(3 * static_cast<Index>(k)) = glances[k].lam;
+  return lam;
+}
+
+/// Whether the second of two stages does anything that depends on what the first led to.
+bool depends_on_first(const LookAhead& ahead) {
+  const auto depends = [](const Glance& each) { return each.does != Does::kNothing && each.does != Does::kHold; };
+  return ahead.took_two() && std::any_of(ahead.last().begin(), ahead.last().end(), depends);
+}
+
+}  // namespace
+
 void ExpoTangent::look_ahead(RobotData& data, const StiffSystem& system, const StrandList& strands,
                              const LookAhead& ahead, bool changing) {
   const bool simple = turning_.empty() && fits_.all.empty() && system_.materials.empty();
@@ -29,20 +49,51 @@ void ExpoTangent::look_ahead(RobotData& data, const StiffSystem& system, const S
   } else {
     watch_unknown(ahead.first());
     watch_unknown(ahead.last());
-    know(data, strands, std::max(count, system.active()));
-    begin_looking(strands, ahead.first());
-    look_stage(data, system, strands, count, ahead.first());
-    if (ahead.took_two()) {
-      reconsider(strands, ahead.first(), ahead.last());
-      look_stage(data, system, strands, count, ahead.last());
-    }
-  }
-  for (std::size_t k = 0; k < count; ++k) {
-    a += compliance_.response().middleCols<3>(row(k)) * ahead.last()[k].lam;
+    know(data, strands, changing ? strands.all().size() : std::max(count, system.active()));
+    look_at_strands(data, system, strands, count, ahead);
+    a += compliance_.response().leftCols(row(count)) * forces_of(ahead.last(), count);
   }
   scale(0.5 * dt_ * dt_, da_, dway_);
   add_start_velocity(dt_, dway_);
   displace(a, da_, dway_);
+}
+
+void ExpoTangent::look_at_strands(RobotData& data, const StiffSystem& system, const StrandList& strands,
+                                  std::size_t count, const LookAhead& ahead) {
+  const RowMatrixXd response = compliance_.response().leftCols(row(count));
+  const VectorXd free = free_acceleration(data, system);
+  const bool first_counts = depends_on_first(ahead), exact = out_->exact;
+  const bool any_closes = closes(ahead.first()) || closes(ahead.last());
+  // Without `exact`, what comes at last is held throughout.
+  VectorXd held = forces_of(exact && first_counts ? ahead.first() : ahead.last(), count);
+  if (exact && any_closes && turning_.empty()) held.setZero();
+  if (!all_strands_ && turning_.empty()) {
+    for (std::size_t k = 0; k < strands.all().size(); ++k) {
+      asked_.add(k < count && (ahead.first()[k].does != Does::kNothing || ahead.last()[k].does != Does::kNothing));
+    }
+  }
+  begin_looking(strands, ahead.first());
+  hold_forces(data, strands, free + response * held, held, da_, ddp_held_);
+  if (any_closes) ddp_free_ = ddp_held_;
+  const auto take = [&](const std::vector<Glance>& glances) {
+    const VectorXd lam = forces_of(glances, count), more = lam - held;
+    if (!turning_.empty()) {
+      if (!more.isZero(0.0)) hold_forces(data, strands, free + response * lam, lam, da_, ddp_held_);
+      if (any_closes) ddp_free_ = ddp_held_;
+      if (any_closes && exact) subtract_response(data, strands, lam, ddp_free_);
+    } else if (exact && !more.isZero(0.0)) {
+      add_change_of_response(strands, response * more, more, da_, 1.0, &ddp_held_);
+    }
+    held = lam;
+    look_stage(system, strands, count, glances);
+  };
+  if (first_counts) {
+    take(ahead.first());
+    reconsider(strands, ahead.first(), ahead.last());
+  }
+  take(ahead.last());
+  add_product(response, dlam_, da_);
+  asked_.all();
 }
 
 std::size_t ExpoTangent::acting(const StrandList& strands, const LookAhead& ahead) const {
@@ -103,26 +154,13 @@ void ExpoTangent::close(const Strand& strand, std::size_t k, double left, const 
   dleft = (dphi_.row(static_cast<Index>(k)) + t * (n.transpose() * starts_[k].dp) + 0.5 * t * t * da) / rate;
 }
 
-void ExpoTangent::look_stage(RobotData& data, const StiffSystem& system, const StrandList& strands, std::size_t count,
+void ExpoTangent::look_stage(const StiffSystem& system, const StrandList& strands, std::size_t count,
                              const std::vector<Glance>& glances) {
   const Index m = row(count);
   const double h = 0.5 * dt_;
-  const MatrixXd Upsilon = compliance_.Upsilon().topLeftCorner(m, m);
-  VectorXd lam(m), ddp(m);
-  for (std::size_t k = 0; k < count; ++k) {
-    lam.segment<3>(row(k)) = glances[k].lam;
-    ddp.segment<3>(row(k)) = system.rows()[k].ddp_bar;
-  }
-  const bool closes =
-      std::any_of(glances.begin(), glances.end(), [](const Glance& each) { return each.does == Does::kClose; });
-  ddp += Upsilon * lam;
-  const VectorXd a = free_acceleration(data, system) + compliance_.response().leftCols(m) * lam;
-  hold_forces(data, strands, a, lam, da_, ddp_);
-  Tangent ddp_bar;
-  if (closes) {
-    ddp_bar = ddp_;
-    if (out_->exact) subtract_response(data, strands, lam, ddp_bar);
-  }
+  const RowMatrixXd Upsilon = compliance_.Upsilon().topLeftCorner(m, m);
+  VectorXd ddp = Upsilon * forces_of(glances, count);
+  for (std::size_t k = 0; k < count; ++k) ddp.segment<3>(row(k)) += system.rows()[k].ddp_bar;
   // λ = f − Q p̈ with the whole acceleration p̈.
   springs_.clear(count);
   dlam_.resize(m, to_.size);
@@ -164,7 +202,7 @@ void ExpoTangent::look_stage(RobotData& data, const StiffSystem& system, const S
                              0.5 * (B + 2.0 * rest * K) * a_n;
       f.add(Vector3d(by_left * n), dleft_.row(static_cast<Index>(k)).data());
       f.add(-share * share * (B + rest * K) * along, dp);
-      f.add(q_n * (1.0 - share * share) * along, rows3(ddp_bar, row(k)));
+      f.add(q_n * (1.0 - share * share) * along, rows3(ddp_free_, row(k)));
       if (has_material) {
         const double by_B = -share * share * (dphi + rest * free_n) + rest * (free_n - a_n);
         f.add(Vector3d(by_B * n), material(2)).add(Vector3d(rest * by_B * n), material(0));
@@ -180,16 +218,15 @@ void ExpoTangent::look_stage(RobotData& data, const StiffSystem& system, const S
     }
     f.into(rows3(dlam_, row(k)));
   }
-  add_product(Upsilon, dlam_, ddp_);
+  doff_ = ddp_held_;
+  add_product(Upsilon, dlam_, doff_);
   springs_.attach(compliance_.Upsilon());
-  multiply(springs_.accelerations(), ddp_, doff_);
-  ddp_.swap(doff_);
+  multiply(springs_.accelerations(), doff_, ddp_);
   for (std::size_t k = 0; k < count; ++k) {
     if (glances[k].does == Does::kNothing) continue;
     const Rows3 lam_rows = rows3(dlam_, row(k));
     f.add(1.0, lam_rows).add(-glances[k].Q, rows3(ddp_, row(k))).into(lam_rows);
   }
-  add_product(compliance_.response().leftCols(m), dlam_, da_);
 }
 
 void ExpoTangent::reconsider(const StrandList& strands, const std::vector<Glance>& first,

@@ -27,8 +27,15 @@ void ExpoTangent::keep_part() {
   if (!parted_) {
     parts_ = out_->next;
   } else {
-    Tangent joined = product(out_->next.leftCols(n), parts_);
-    joined.rightCols(all_.size - n) += out_->next.rightCols(all_.size - n);
+    Tangent joined = out_->next;
+    joined.leftCols(n).setZero();
+    for (Index i = 0; i < joined.rows(); ++i) {  // of which many are zero
+      sum_.add(1.0, joined.row(i).data());
+      for (Index j = 0; j < n; ++j) {
+        if (out_->next(i, j) != 0.0) sum_.add(out_->next(i, j), parts_.row(j).data());
+      }
+      sum_.into(joined.cols(), joined.row(i).data());
+    }
     parts_ = joined;
   }
   parted_ = true;
@@ -162,6 +169,9 @@ void ExpoTangent::take_followed(RobotData& data, const StiffSystem& system, cons
   for (std::size_t k = 0; k < count; ++k) {
     followed_.block<3, 2>(row(k), 0) << followed.resolver.lam_bar(k), followed.resolver.lam_bar2(k);
   }
+  asked_.all();
+  system_.all_strands = all_strands_ || !turning_.empty() || resolver_.cuts();
+  for (std::size_t k = 0; !system_.all_strands && k < count; ++k) asked_.add(resolver_.acts(k));
   share_coordinates(data, system, strands);
   shared_ = followed_;
   if (turning_.empty()) {
@@ -227,6 +237,7 @@ void ExpoTangent::follow_way(RobotData& data, const StiffSystem& system, const S
   add_response(resolver_.lam_bar2(), da2_);
   if (!followed.drives.empty()) add_double_averages_of_drives(followed.drives);
   dway_ = 0.5 * dt_ * dt_ * da2_;
+  q_of_way_ = v_of_way_ = false;  // but of the way before it
   add_start_velocity(dt_, dway_);
   displace(a_.col(1), da2_, dway_);
 }

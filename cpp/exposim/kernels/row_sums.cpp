@@ -10,14 +10,38 @@ using Eigen::Index;
 
 namespace {
 
-/// So many fours at once.
+/// Those fours of a row that begin at `from`. The compiler is not to see how: it would keep every one of their places
+/// in a register of its own.
+EXPOSIM_INLINE const Four* part_of(const double* row, Index from) {
+  row += from;
+  asm("" : "+r"(row));
+  return reinterpret_cast<const Four*>(row);
+}
+
+/// So many fours at once, of one row or more.
 template <Index Fours>
 EXPOSIM_INLINE void sum(Index count, const double* factors, const double* const* rows, Index from, double* out) {
-  Four sum[Fours] = {};  // NOLINT
-  for (Index k = 0; k < count; ++k) {
-    for (Index i = 0; i < Fours; ++i) sum[i] += factors[k] * reinterpret_cast<const Four*>(rows[k] + from)[i];
+  Four sum[Fours];  // NOLINT
+  const Four* const first = part_of(rows[0], from);
+  for (Index i = 0; i < Fours; ++i) sum[i] = factors[0] * first[i];
+  for (Index k = 1; k < count; ++k) {
+    const Four* const row = part_of(rows[k], from);
+    for (Index i = 0; i < Fours; ++i) sum[i] += factors[k] * row[i];
   }
   for (Index i = 0; i < Fours; ++i) reinterpret_cast<Four*>(out + from)[i] = sum[i];
+}
+
+template <Index Fours>
+EXPOSIM_INLINE void subtract(Index length, Index count, const double* factors, const int* indices, const double* x,
+                             Index from, double own, double* row) {
+  Four sum[Fours];  // NOLINT
+  Four* const to = reinterpret_cast<Four*>(row + from);
+  for (Index i = 0; i < Fours; ++i) sum[i] = own * to[i];
+  for (Index k = 0; k < count; ++k) {
+    const Four* const other = part_of(x + indices[k] * length, from);
+    for (Index i = 0; i < Fours; ++i) sum[i] -= factors[k] * other[i];
+  }
+  for (Index i = 0; i < Fours; ++i) to[i] = sum[i];
 }
 
 template <Index Fours>
@@ -31,7 +55,7 @@ EXPOSIM_INLINE void multiply(Index inner, Index stride, const double* a, const d
   for (Index i = 0; i < Fours; ++i) reinterpret_cast<Four*>(y)[i] = sum[i];
 }
 
-constexpr Index kMostAtOnce = 12;  // that find room in registers
+constexpr Index kMostAtOnce = 15;  // that find room in registers
 
 /// Calls f(fours) with that many as a constant.
 template <Index Fours, typename Function>
@@ -55,9 +79,29 @@ EXPOSIM_INLINE void for_each_part(Index length, const Function& f) {
 }  // namespace
 
 EXPOSIM_FOR_EACH_MACHINE
+void clear_numbers(Index count, double* x) {
+  constexpr Index kAtOnce = 8 * kFour;
+  Index done = 0;
+  for (; done + kAtOnce <= count; done += kAtOnce) {
+    for (Index i = 0; i < kAtOnce / kFour; ++i) four(x + done, i) = Four{};
+  }
+  for (; done + kFour <= count; done += kFour) four(x + done, 0) = Four{};
+  for (; done < count; ++done) x[done] = 0.0;
+}
+
+EXPOSIM_FOR_EACH_MACHINE
 void sum_rows(Index length, Index count, const double* factors, const double* const* rows, double* out) {
+  if (count == 0) return clear_numbers(length, out);
   for_each_part(length, [&](const auto at_once, Index from)
                             EXPOSIM_INLINE_CALL { sum<decltype(at_once)::value>(count, factors, rows, from, out); });
+}
+
+EXPOSIM_FOR_EACH_MACHINE
+void subtract_rows(Index length, Index count, const double* factors, const int* indices, const double* x, double own,
+                   double* row) {
+  for_each_part(length, [&](const auto at_once, Index from) EXPOSIM_INLINE_CALL {
+    subtract<decltype(at_once)::value>(length, count, factors, indices, x, from, own, row);
+  });
 }
 
 EXPOSIM_FOR_EACH_MACHINE
@@ -125,12 +169,6 @@ void sum_products(Index rows, Index length, const double* x, const double* y, do
     for (Index k = 0; k < rows; ++k) sum += four(x + k * length, i) * four(y + k * length, i);
     four(out, i) = sum;
   }
-}
-
-void clear_numbers(Index count, double* x) {
-  const Index whole = count / kFour * kFour;
-  if (whole > 0) sum_rows(whole, 0, nullptr, nullptr, x);
-  for (Index i = whole; i < count; ++i) x[i] = 0.0;
 }
 
 }  // namespace exposim

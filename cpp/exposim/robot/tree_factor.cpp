@@ -282,23 +282,17 @@ void TreeFactor::solve_rows(Index length, double* rows, double factor) const {
     factors_[count] = by;
     summed_[count++] = summed;
   };
-  const auto put = [&](std::size_t k) {
-    sum_rows(length, static_cast<Index>(count), factors_.data(), summed_.data(), row(k));
-    count = 0;
-  };
   for (std::size_t k = columns_.size(); k-- > 0;) {
     if (below_[k].empty()) continue;
+    count = 0;
     add(1.0, row(k));
     for (const Entry& each : below_[k]) add(-U_[each.where], row(static_cast<std::size_t>(each.dof)));
-    put(k);
+    sum_rows(length, static_cast<Index>(count), factors_.data(), summed_.data(), row(k));
   }
   for (std::size_t k = 0; k < columns_.size(); ++k) {
-    add(factor * inverse_root_D_[k] * inverse_root_D_[k], row(k));
-    for (std::size_t p = 0; p < static_cast<std::size_t>(columns_[k].above); ++p) {
-      const std::size_t where = columns_[k].first + p;
-      add(-U_[where], row(static_cast<std::size_t>(path_[where])));
-    }
-    put(k);
+    const std::size_t first = columns_[k].first;
+    subtract_rows(length, columns_[k].above, U_.data() + first, path_.data() + first, rows,
+                  factor * inverse_root_D_[k] * inverse_root_D_[k], row(k));
   }
 }
 
