@@ -1,8 +1,6 @@
 #include "exposim/kernels/row_sums.hpp"
 
-#include <type_traits>
-
-#include "exposim/kernels/fours.hpp"
+#include "exposim/kernels/row_parts.hpp"
 
 namespace exposim {
 
@@ -32,19 +30,6 @@ EXPOSIM_INLINE void sum(Index count, const double* factors, const double* const*
 }
 
 template <Index Fours>
-EXPOSIM_INLINE void subtract(Index length, Index count, const double* factors, const int* indices, const double* x,
-                             Index from, double own, double* row) {
-  Four sum[Fours];  // NOLINT
-  Four* const to = reinterpret_cast<Four*>(row + from);
-  for (Index i = 0; i < Fours; ++i) sum[i] = own * to[i];
-  for (Index k = 0; k < count; ++k) {
-    const Four* const other = part_of(x + indices[k] * length, from);
-    for (Index i = 0; i < Fours; ++i) sum[i] -= factors[k] * other[i];
-  }
-  for (Index i = 0; i < Fours; ++i) to[i] = sum[i];
-}
-
-template <Index Fours>
 EXPOSIM_INLINE void multiply(Index inner, Index stride, const double* a, const double* x, const double* plus,
                              double* y) {
   Four sum[Fours];  // NOLINT
@@ -53,27 +38,6 @@ EXPOSIM_INLINE void multiply(Index inner, Index stride, const double* a, const d
     for (Index i = 0; i < Fours; ++i) sum[i] += a[j] * reinterpret_cast<const Four*>(x)[i];
   }
   for (Index i = 0; i < Fours; ++i) reinterpret_cast<Four*>(y)[i] = sum[i];
-}
-
-constexpr Index kMostAtOnce = 15;  // that find room in registers
-
-/// Calls f(fours) with that many as a constant.
-template <Index Fours, typename Function>
-EXPOSIM_INLINE void with_fours(Index count, const Function& f) {
-  if (count == Fours) return f(std::integral_constant<Index, Fours>());
-  if constexpr (Fours > 1) with_fours<Fours - 1>(count, f);
-}
-
-/// Goes through a row in parts that are about as long as each other.
-template <typename Function>
-EXPOSIM_INLINE void for_each_part(Index length, const Function& f) {
-  const Index all = fours(length);
-  Index parts = (all + kMostAtOnce - 1) / kMostAtOnce, done = 0;
-  for (; parts > 0; --parts) {
-    const Index count = (all - done + parts - 1) / parts;
-    with_fours<kMostAtOnce>(count, [&](const auto at_once) EXPOSIM_INLINE_CALL { f(at_once, done * kFour); });
-    done += count;
-  }
 }
 
 }  // namespace
@@ -94,14 +58,6 @@ void sum_rows(Index length, Index count, const double* factors, const double* co
   if (count == 0) return clear_numbers(length, out);
   for_each_part(length, [&](const auto at_once, Index from)
                             EXPOSIM_INLINE_CALL { sum<decltype(at_once)::value>(count, factors, rows, from, out); });
-}
-
-EXPOSIM_FOR_EACH_MACHINE
-void subtract_rows(Index length, Index count, const double* factors, const int* indices, const double* x, double own,
-                   double* row) {
-  for_each_part(length, [&](const auto at_once, Index from) EXPOSIM_INLINE_CALL {
-    subtract<decltype(at_once)::value>(length, count, factors, indices, x, from, own, row);
-  });
 }
 
 EXPOSIM_FOR_EACH_MACHINE

@@ -11,9 +11,6 @@ namespace exposim {
 void clear_numbers(Eigen::Index count, double* x);
 /// out = Σ factors[k] rows[k]; out may be one of the rows.
 void sum_rows(Eigen::Index length, Eigen::Index count, const double* factors, const double* const* rows, double* out);
-/// row = own row − Σ factors[k] x_indices[k], for rows of x that lie one behind the other.
-void subtract_rows(Eigen::Index length, Eigen::Index count, const double* factors, const int* indices, const double* x,
-                   double own, double* row);
 /// y = plus + A x for rows of x, y and `plus` that begin every `stride` numbers; A row by row.
 /// @param length of that part of x that is not zero.
 /// @param plus null: nothing.

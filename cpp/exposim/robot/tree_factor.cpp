@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "exposim/kernels/fours.hpp"
-#include "exposim/kernels/row_sums.hpp"
+#include "exposim/robot/tree_rows.hpp"
 
 namespace exposim {
 
@@ -211,8 +211,7 @@ TreeFactor::TreeFactor(const std::vector<int>& parents)
       below_[static_cast<std::size_t>(path_[where])].push_back({static_cast<int>(k), where});
     }
   }
-  factors_.resize(parents.size() + 1);
-  summed_.resize(parents.size() + 1);
+  factors_.resize(parents.size());
   U_.resize(path_.size());
   inverse_L_.resize(path_.size());
   y_.resize(static_cast<std::size_t>(kMostRows * longest));
@@ -276,43 +275,12 @@ void TreeFactor::solve_L_apart(const Index* dofs, std::size_t count, Index size,
 }
 
 void TreeFactor::solve_rows(Index length, double* rows, double factor) const {
-  const auto row = [&](std::size_t k) { return rows + static_cast<Index>(k) * length; };
-  std::size_t count = 0;
-  const auto add = [&](double by, const double* summed) {
-    factors_[count] = by;
-    summed_[count++] = summed;
-  };
-  for (std::size_t k = columns_.size(); k-- > 0;) {
-    if (below_[k].empty()) continue;
-    count = 0;
-    add(1.0, row(k));
-    for (const Entry& each : below_[k]) add(-U_[each.where], row(static_cast<std::size_t>(each.dof)));
-    sum_rows(length, static_cast<Index>(count), factors_.data(), summed_.data(), row(k));
-  }
-  for (std::size_t k = 0; k < columns_.size(); ++k) {
-    const std::size_t first = columns_[k].first;
-    subtract_rows(length, columns_[k].above, U_.data() + first, path_.data() + first, rows,
-                  factor * inverse_root_D_[k] * inverse_root_D_[k], row(k));
-  }
+  for (std::size_t k = 0; k < columns_.size(); ++k) factors_[k] = factor * inverse_root_D_[k] * inverse_root_D_[k];
+  solve_tree_rows(layout(), {U_.data(), U_.data(), factors_.data()}, length, rows);
 }
 
 void TreeFactor::add_product(const double* A, Index length, const double* rows, double* to) const {
-  const auto nv = static_cast<Index>(columns_.size());
-  for (std::size_t k = 0; k < columns_.size(); ++k, A += nv) {
-    double* const out = to + static_cast<Index>(k) * length;
-    std::size_t count = 0;
-    const auto add = [&](double factor, const double* summed) {
-      factors_[count] = factor;
-      summed_[count++] = summed;
-    };
-    add(1.0, out);
-    for (std::size_t p = 0; p <= static_cast<std::size_t>(columns_[k].above); ++p) {
-      const int dof = path_[columns_[k].first + p];
-      add(A[dof], rows + dof * length);
-    }
-    for (const Entry& each : below_[k]) add(A[each.dof], rows + each.dof * length);
-    sum_rows(length, static_cast<Index>(count), factors_.data(), summed_.data(), out);
-  }
+  multiply_tree_rows(layout(), A, length, rows, to);
 }
 
 const double* TreeFactor::inverse_column(Index dof) const {

@@ -11,6 +11,20 @@ struct TreeColumn {
   int above;  ///< how many carry it
 };
 
+/// An entry of a column: of which degree of freedom, and where it stands.
+struct TreeEntry {
+  int dof;
+  std::size_t where;
+};
+
+/// Where entries of a matrix stand that has the sparsity of a tree.
+struct TreeLayout {
+  Eigen::Index count;
+  const TreeColumn* columns;
+  const int *path, *begins;             ///< which degree of freedom an entry belongs to, and where its column begins
+  const std::vector<TreeEntry>* below;  ///< in the columns of all that a degree of freedom carries, those of its own
+};
+
 /// M = U D Uᵀ of a matrix with the sparsity of a tree, U with ones on its diagonal: column k has entries at k and at
 /// the degrees of freedom that carry it, and these are kept side by side, from the root on. What is above an ancestor
 /// is the beginning of what is above k, so that all loops run over neighbours; columns are filled up to fours.
@@ -43,6 +57,11 @@ class TreeFactor {
   /// to += A times them, with A of the sparsity of M + Mᵀ, row by row.
   void add_product(const double* A, Eigen::Index length, const double* rows, double* to) const;
 
+  /// For others of the same sparsity.
+  TreeLayout layout() const {
+    return {static_cast<Eigen::Index>(columns_.size()), columns_.data(), path_.data(), begins_.data(), below_.data()};
+  }
+
   /// 1/(M⁻¹)ᵢᵢ
   double felt(Eigen::Index dof) const;
   /// A column of L⁻¹, which is zero but for a degree of freedom and those above: calls f(which, entry) with these.
@@ -64,11 +83,7 @@ class TreeFactor {
 
   std::vector<std::size_t> packed_;
   std::vector<TreeColumn> columns_;
-  struct Entry {
-    int dof;
-    std::size_t where;  // in U
-  };
-  std::vector<std::vector<Entry>> below_;  // what a degree of freedom carries
+  std::vector<std::vector<TreeEntry>> below_;
   // As the columns are laid out: which degree of freedom an entry belongs to, and where the column of that begins.
   std::vector<int> path_, begins_;
   std::vector<double> U_;  // above the diagonal, which is zero here
@@ -78,7 +93,6 @@ class TreeFactor {
   mutable std::vector<double> y_;
   mutable std::vector<std::size_t> place_;  // of degrees of freedom among those given
   mutable std::vector<double> factors_;
-  mutable std::vector<const double*> summed_;
 };
 
 }  // namespace exposim
