@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "exposim/kernels/oscillator.hpp"
+#include "exposim/kernels/row_parts.hpp"
 
 namespace exposim {
 
@@ -34,6 +36,45 @@ double distance_from_mean(double omega, double c, double t, double y0, double dy
     highest = std::min(highest, centre + envelope);
   }
   return std::max(highest - z_mean, z_mean - lowest);
+}
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// Rotates the first of so many rows with the next, what comes of it with the one after that, and so on, by rotations
+/// from the last to the first, each of which begins so many numbers behind the one before.
+EXPOSIM_FOR_EACH_MACHINE
+void rotate_rows(Index length, Index count, const double* c, const double* s, Index stride, double* rows) {
+  for_each_part(length, [&](const auto at_once, Index from) EXPOSIM_INLINE_CALL {
+    constexpr Index kFours = decltype(at_once)::value;
+    Four above[kFours];  // NOLINT
+    double* row = rows + from;
+    for (Index i = 0; i < kFours; ++i) above[i] = four(row, i);
+    for (Index k = count; k-- > 0; row += length) {
+      const double by_c = c[k * stride], by_s = s[k * stride];
+      for (Index i = 0; i < kFours; ++i) {
+        const Four below = four(row + length, i);
+        four(row, i) = by_c * above[i] + by_s * below;
+        above[i] = by_c * below - by_s * above[i];
+      }
+    }
+    for (Index i = 0; i < kFours; ++i) four(row, i) = above[i];
+  });
+}
+
+/// rows ← (I − τ v vᵀ) rows
+EXPOSIM_FOR_EACH_MACHINE
+void reflect_rows(Index length, Index count, double tau, const double* v, double* rows) {
+  for_each_part(length, [&](const auto at_once, Index from) EXPOSIM_INLINE_CALL {
+    constexpr Index kFours = decltype(at_once)::value;
+    Four sum[kFours] = {};  // NOLINT
+    for (Index k = 0; k < count; ++k) {
+      for (Index i = 0; i < kFours; ++i) sum[i] += v[k] * four(rows + k * length + from, i);
+    }
+    for (Index k = 0; k < count; ++k) {
+      const double by = tau * v[k];
+      for (Index i = 0; i < kFours; ++i) four(rows + k * length + from, i) -= by * sum[i];
+    }
+  });
 }
 
 }  // namespace
@@ -67,22 +108,30 @@ void ModalKernel::compute(const Eigen::MatrixXd& S, double c, const Eigen::Matri
 
 void ModalKernel::find_modes(const Eigen::MatrixXd& S, Eigen::MatrixXd& U) {
   resize(S.rows());
-  U.resize(n_, n_);
   work_ = S;
   std::fill(vectors_.begin(), vectors_.end(), Row::Zero());
   make_tridiagonal();
   if (!make_diagonal()) {
-    U.setConstant(std::numeric_limits<double>::quiet_NaN());
+    U.setConstant(n_, n_, std::numeric_limits<double>::quiet_NaN());
     return;
   }
   omega_ = omega_.cwiseMax(0.0);
-  for (Index first = 0; first < n_; first += 4) {
-    const Index count = std::min<Index>(4, n_ - first);
-    std::fill(vectors_.begin(), vectors_.end(), Row::Zero());
-    for (Index i = 0; i < count; ++i) vectors_[first + i](i) = 1.0;
-    transform_back();
-    for (Index i = 0; i < n_; ++i) U.row(i).segment(first, count) = vectors_[i].head(count).transpose();
+  // All columns at once, as transform_back() does with four.
+  const Index length = padded(n_);
+  std::vector<double> rows(static_cast<std::size_t>(n_ * length), 0.0);
+  for (Index i = 0; i < n_; ++i) rows[static_cast<std::size_t>(i * length + i)] = 1.0;
+  for (auto sweep = sweeps_.rbegin(); sweep != sweeps_.rend(); ++sweep) {
+    const auto count = static_cast<Index>(sweep->end - sweep->begin);
+    if (count == 0) continue;
+    const Rotation* const first = rotations_.data() + sweep->begin;
+    rotate_rows(length, count, &first->c, &first->s, sizeof(Rotation) / sizeof(double),
+                rows.data() + (sweep->last + 1 - count) * length);
   }
+  for (Index k = n_ - 2; k >= 0; --k) {
+    if (tau_(k) == 0.0) continue;
+    reflect_rows(length, n_ - k - 1, tau_(k), work_.data() + k * n_ + k + 1, rows.data() + (k + 1) * length);
+  }
+  U = Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>>(rows.data(), n_, n_, Eigen::OuterStride<>(length));
 }
 
 void ModalKernel::resize(Index n) {
