@@ -24,6 +24,16 @@ EXPOSIM_INLINE void add(const Mat3& B, Mat3& A) {
   for (int k = 0; k < 3; ++k) A.columns[k] += B.columns[k];
 }
 
+/// Puts so many entries into a row, and so many into the same column.
+EXPOSIM_INLINE void put_entries(Index which, Index nv, Index size, const double* felt, Index above,
+                                const double* caused, double* A) {
+  double *const row = A + which * nv, *column = A + which;
+  const Index whole = size / kFour;
+  for (Index i = 0; i < whole; ++i) four(row, i) = four(felt, i);
+  for (Index j = whole * kFour; j < size; ++j) row[j] = felt[j];
+  for (Index j = 0; j < above; ++j, column += nv) *column = caused[j];
+}
+
 /// I about a point that is d before the one it was about, where the mass is and mc its product with its centre.
 Symmetric3 shifted(const Symmetric3& about, double mass, const Vec3& mc, const Vec3& d) {
   const Vec3 u = mc + (0.5 * mass) * d;
@@ -219,11 +229,8 @@ void DynamicsDerivatives::compute(RowMatrixXd& by_q, RowMatrixXd* by_v) {
       put(t_v.v, meeting.t_v + 3);
       const Index above = joint.in_v, size = joint.in_v + joint.nv;
       meet(meeting, size, by_v != nullptr, carrying_.data() + static_cast<Index>(i) * carrying_.cols(), felt, caused);
-      for (Index j = 0; j < size; ++j) by_q(k, j) = felt[j];
-      for (Index j = 0; j < above; ++j) by_q(j, k) = caused[j];
-      if (!by_v) continue;
-      for (Index j = 0; j < size; ++j) (*by_v)(k, j) = felt[met_.cols() + j];
-      for (Index j = 0; j < above; ++j) (*by_v)(j, k) = caused[met_.cols() + j];
+      put_entries(k, nv, size, felt, above, caused, by_q.data());
+      if (by_v) put_entries(k, nv, size, felt + met_.cols(), above, caused + met_.cols(), by_v->data());
     }
     if (joint.parent == 0) continue;
     Body& parent = bodies_[joint.parent];
