@@ -1,12 +1,12 @@
 """What derivatives of a step cost, beside the step itself.
 
 python benchmarks/derivatives.py --save before.json
-python benchmarks/derivatives.py --instructions --robots solo12 --dt 0.005   # needs valgrind, minutes
+python benchmarks/derivatives.py --instructions --robots solo12 --dt 0.005   # needs valgrind
 
 States along motions to random targets, as of benchmarks/workload.py; every figure is a ratio of CPU times in one run,
 the median of interleaved repeats: derivatives of a step over the step, exact and not, of steps that are followed and of
 others, by formulas and by differences; one thread over two. Or ratios of instructions, which do not mind a busy
-machine: of calls that are made more often, what they add.
+machine: of rows that are gone through more often, what they add.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ import exposim as xs
 
 ROBOTS = {"solo12": (3.0, 0.035), "go2": (60.0, 1.2), "romeo": (100.0, 2.0)}
 PARAMETERS = ("stiffness", "damping", "friction")
-COUNTED = 20  # steps
+COUNTED = 20  # steps ...
+MORE = 3  # ... so often
 
 
 def states_of(name: str, dt: float, seed: int, count: int, drives: bool):
@@ -114,43 +115,46 @@ def calls_of(sim, states, taus, rows) -> dict[str, object]:
     }
 
 
-def run_counted(prepared: str, what: str, times: int) -> None:
-    """In a process of its own, which valgrind watches."""
-    name, dt, states, taus, rows = pickle.loads(Path(prepared).read_bytes())
+def run_counted(prepared: str) -> None:
+    """In a process of its own, which valgrind watches: it writes down what it has counted at each call of getppid."""
+    name, dt, states, taus, kinds = pickle.loads(Path(prepared).read_bytes())
     material = xs.Material(stiffness=1e5, damping=300.0, friction=0.8)
     sim = xs.Simulator(xs.load_robot(name), xs.HalfSpace(material=material), dt=dt)
-    call = calls_of(sim, states, taus, rows)[what]
-    for _ in range(times):
-        call()
+    for rows in kinds.values():
+        once, more = (calls_of(sim, states, taus, np.tile(rows, times)) for times in (1, MORE))
+        for what, call in once.items():
+            call()  # what it needs is made
+            os.getppid()
+            call()
+            os.getppid()
+            more[what]()
+            os.getppid()
 
 
 def count_instructions(name: str, dt: float, args: argparse.Namespace) -> dict[str, float]:
-    """Of derivatives over those of the step."""
+    """Of derivatives over those of the step: what rows add that are gone through more often, with setting the state."""
     _, states, taus, _, followed = states_of(name, dt, args.seed, args.states, drives=False)
+    chosen = {"calm": np.flatnonzero(~followed)[:COUNTED], "followed": np.flatnonzero(followed)[:COUNTED]}
+    kinds = {kind: rows for kind, rows in chosen.items() if len(rows) > 0}
+    with tempfile.TemporaryDirectory() as folder:
+        prepared, counted = Path(folder, "prepared.pickle"), Path(folder, "counted")
+        prepared.write_bytes(pickle.dumps((name, dt, states, taus, kinds)))
+        watch = ["valgrind", "--tool=callgrind", "--combine-dumps=yes", "--dump-before=getppid"]
+        process = [sys.executable, __file__, "--counted", str(prepared)]
+        environment = os.environ | {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        command = [*watch, f"--callgrind-out-file={counted}", *process]
+        subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        totals = iter([int(each) for each in re.findall(r"^totals: (\d+)", counted.read_text(), re.MULTILINE)])
     result = {}
-    for kind, chosen in (("calm", ~followed), ("followed", followed)):
-        rows = np.flatnonzero(chosen)[:COUNTED]
-        if len(rows) == 0:
-            continue
-        with tempfile.NamedTemporaryFile(suffix=".pickle") as file:
-            Path(file.name).write_bytes(pickle.dumps((name, dt, states, taus, rows)))
-            counts = {}
-            for what in ("step", "exact", "exact, with materials", "mean force"):
-                few, many = (instructions_of([file.name, what, str(times)]) for times in (1, 3))
-                counts[what] = (many - few) / (2 * len(rows))
+    for kind, rows in kinds.items():
+        counts = {}
+        for what in ("step", "exact", "exact, with materials", "mean force"):
+            _, few, many = (next(totals) for _ in range(3))
+            counts[what] = (many - few) / ((MORE - 1) * len(rows))
         result[f"{kind} step [thousands]"] = counts["step"] / 1e3
         for what in ("exact", "exact, with materials", "mean force"):
             result[f"{kind} {what}"] = counts[what] / counts["step"]
     return result
-
-
-def instructions_of(counted: list[str]) -> int:
-    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", sys.executable, __file__, "--counted"]
-    environment = os.environ | {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    output = subprocess.run([*command, *counted], capture_output=True, text=True, check=True, env=environment).stderr
-    found = re.search(r"Collected : (\d+)", output)
-    assert found, output
-    return int(found[1])
 
 
 def main() -> None:
@@ -163,10 +167,10 @@ def main() -> None:
     parser.add_argument("--drives", action="store_true")
     parser.add_argument("--save", type=Path)
     parser.add_argument("--instructions", action="store_true", help="counted by valgrind, instead of times")
-    parser.add_argument("--counted", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--counted", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.counted:
-        return run_counted(args.counted[0], args.counted[1], int(args.counted[2]))
+        return run_counted(args.counted)
     found = {}
     for name in args.robots:
         for dt in args.dt:
