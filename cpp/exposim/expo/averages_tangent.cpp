@@ -95,9 +95,10 @@ void AveragesTangent::pair_modes() {
   pairs_.compute(omega_, c_, dt_);
 }
 
-void AveragesTangent::products_by(const std::vector<MatrixXd>& Upsilon_by_q, const RowMatrixXd& x, const RowMatrixXd& y,
-                                  RowMatrixXd& by_q) {
+void AveragesTangent::products_by(const std::vector<MatrixXd>& Upsilon_by_q, const RowMatrixXd& x,
+                                  const RowMatrixXd& weights, RowMatrixXd& by_q) {
   const Index m = x.rows(), n = x.cols();
+  const RowMatrixXd y = product(x.leftCols(weights.rows()), weights);
   by_q.resize(static_cast<Index>(Upsilon_by_q.size()), y.cols());
   RowMatrixXd Upsilon(m, m), pushed;
   RowMatrixXd repeated(m, y.cols());
@@ -112,23 +113,24 @@ void AveragesTangent::products_by(const std::vector<MatrixXd>& Upsilon_by_q, con
 void AveragesTangent::add_change_of_Upsilon(const ChangeOfUpsilon& change, const VectorXd& lam, Tangent& once,
                                             Tangent& twice) {
   pair_modes();
-  // With E = Vᵀ dΥ V and weights W, Σ_j E_ij W_ij = v_iᵀ dΥ y_i, y_i = V w_i: for both weights, side by side.
-  const Index m = omega_.size(), length = padded(m);
-  RowMatrixXd V, Y, by_q, W(m, 2 * length);
-  RowSum sum(length);
+  // With E = Vᵀ dΥ V and weights W, Σ_j E_ij W_ij and v_iᵀ dΥ λ: for both integrals, side by side.
+  const Index m = omega_.size(), each = padded(m), length = padded(m + 1);
+  RowMatrixXd x, by_q, weights;
+  clear(weights, m + 1, 2 * length);
+  RowSum sum(each);
   for (Index j = 0; j < m; ++j) {
     const double by0 = eta0_(j) + c_ * deta0_(j), by1 = deta0_(j) + c_ * f_(j), by2 = f_(j);
     for (const Index more : {0, 1}) {
       sum.add(by0, pairs_.E(more, j)).add(by1, pairs_.E(1 + more, j)).add(by2, pairs_.E(2 + more, j));
-      sum.into(W.row(j).data() + more * length);
+      sum.into(weights.row(j).data() + more * length);
     }
   }
-  clear(V, m, length);
-  V.leftCols(m) = V_;
-  multiply(V_, W, Y);
-  Y.leftCols(m) += lam * by_f_.transpose();
-  Y.middleCols(length, m) += lam * by_f2_.transpose();
-  change.products(V, Y, by_q);
+  weights.row(m).head(m) = by_f_;
+  weights.row(m).segment(length, m) = by_f2_;
+  clear(x, m, length);
+  x.leftCols(m) = V_;
+  x.col(m) = lam;
+  change.products(x, weights, by_q);
   change.add_by_q(-by_q.leftCols(m).transpose(), once);
   change.add_by_q(-by_q.middleCols(length, m).transpose(), twice);
 }

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "exposim/expo/system_tangent.hpp"
@@ -38,16 +39,22 @@ class AveragesTangent {
   /// Averages, which the kernel knows already.
   Eigen::VectorXd lam_bar() const { return -(V_ * once_) / dt_; }
 
+  /// What λ̄ and λ̄̄ change by with p̈̄.
+  std::pair<RowMatrixXd, RowMatrixXd> by_accelerations() const {
+    const Eigen::MatrixXd to_modes = V_.transpose();
+    return {-V_ * (by_f_ / dt_).asDiagonal() * to_modes, -V_ * (by_f2_ * (2.0 / (dt_ * dt_))).asDiagonal() * to_modes};
+  }
+
   using AddByQ = std::function<void(const RowMatrixXd& A, Tangent& to)>;
   /// How Υ changes with q.
   struct ChangeOfUpsilon {
-    /// xᵢᵀ ∂Υ/∂q_k yᵢ: see ComplianceDerivatives::differentiate_products.
-    std::function<void(const RowMatrixXd& x, const RowMatrixXd& y, RowMatrixXd& by_q)> products;
+    /// Σ_j w_ji xᵢᵀ ∂Υ/∂q_k x_j: see ComplianceDerivatives::differentiate_products.
+    std::function<void(const RowMatrixXd& x, const RowMatrixXd& weights, RowMatrixXd& by_q)> products;
     AddByQ add_by_q;  ///< adds A dq to a tangent
   };
   /// The same from matrices ∂Υ/∂q_k, as in SystemTangent, whose leading rows are meant.
-  static void products_by(const std::vector<Eigen::MatrixXd>& Upsilon_by_q, const RowMatrixXd& x, const RowMatrixXd& y,
-                          RowMatrixXd& by_q);
+  static void products_by(const std::vector<Eigen::MatrixXd>& Upsilon_by_q, const RowMatrixXd& x,
+                          const RowMatrixXd& weights, RowMatrixXd& by_q);
   /// @param ddp with forces `lam` held: of p̈̄ + Υ lam; of displacements, and of their rates at the start; three rows to
   /// a strand, and any behind those.
   /// @param change null: none, but against `lam`.

@@ -106,7 +106,7 @@ void ExpoTangent::begin(RobotData& data, const Instant& now, const Input& input,
   dv_mid_ = start_velocity();
   local_v_ = true;
   foreseen_ = true;
-  waits_ = false;
+  waits_ = repeats_ = false;
   q_of_way_ = v_of_way_ = false;
   asked_.all();
   begin_masses();
@@ -174,6 +174,7 @@ void ExpoTangent::take_velocity_of_way() {
 
 void ExpoTangent::take_mean_velocity() {
   v_of_way_ = false;
+  repeats_ = true;
   if (waits_) return restart_velocity();
   scale(0.5, dv_next_, dv_mid_);
   add_start_velocity(0.5, dv_mid_);

@@ -21,6 +21,7 @@
 #include "exposim/robot/inertia_changes.hpp"
 #include "exposim/robot/kinematics.hpp"
 #include "exposim/robot/motion_derivatives.hpp"
+#include "exposim/robot/tree_lu.hpp"
 #include "exposim/robot/turning_compliance.hpp"
 #include "exposim/step.hpp"
 
@@ -172,13 +173,19 @@ class ExpoTangent final : public AgreementWatcher {
   // Of averages (expo_tangent_averages.cpp):
   void differentiate_averages(RobotData& data, const StrandList& strands, const Averaged& averaged);
   void restart_velocity();
-  /// Where the look ahead was not differentiated: what depends on velocity is taken where half of the step leads to, as
-  /// it does with the forces that are held now.
+  /// Where the look ahead was not differentiated: what depends on velocity is taken where half of the step leads to.
   void foresee(const StiffSystem& system, const StrandList& strands);
+  // Or, where averages were repeated, at the mean of start and end. With forces held it is v + dt/2 a,
+  //   (M + dt/2 ∂h/∂v) da = −∂(M a + h − Jᵀλ),    dp̈ = (J + dt/2 ∂p̈/∂v) da + …
+  bool at_mean_of_ends() const { return !foreseen_ && repeats_; }
+  void take_mean_velocity_along(const RobotData& data);
+  /// To p̈, beside Υ dλ̄, what averages do to that velocity comes along.
+  void feed_back();
   /// Of λ̄ and λ̄̄, from dp̈ with λ̄ held. @return false where that is not known.
   bool average_forces(RobotData& data, const StiffSystem& system, const StrandList& strands, const Vector& lam);
   /// See AveragesTangent::ChangeOfUpsilon.
-  void differentiate_products(const RobotData& data, const RowMatrixXd& x, const RowMatrixXd& y, RowMatrixXd& by_q);
+  void differentiate_products(const RobotData& data, const RowMatrixXd& x, const RowMatrixXd& weights,
+                              RowMatrixXd& by_q);
   void respond(const StiffSystem& system, const StrandList& strands, const LookAhead& response, const Vector& ddp_bar);
   /// What double averages have beside averages, with forces held.
   void spread(RobotData& data, const StrandList& strands, const Vector& lam, const Vector& lam2);
@@ -206,8 +213,8 @@ class ExpoTangent final : public AgreementWatcher {
   void add_forces(const StrandList& strands, const Vector& lam);
   /// Puts what accelerations of leading strands change by, with those of the robot, q and v, into matrices.
   void put_accelerations(const StrandList& strands, Eigen::Index rows, RowMatrixXd* by_v);
-  /// y += A dq, y += A dv for what depends on where, and how fast the robot is as terms are taken.
-  /// A has three rows to each strand, zero where its Jacobian is, or (null) a row to each degree of freedom.
+  /// y += A dq, y += A dv for what depends on where, and how fast the robot is as terms are taken. A has three rows to
+  /// each strand, zero where its Jacobian is, or (null) a row to each degree of freedom.
   void add_by_q(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const;
   void add_by_v(const RowMatrixXd& A, const StrandList* strands, Tangent& y) const;
   /// Both, which meet in one product where both are those of the way foreseen.
@@ -234,7 +241,7 @@ class ExpoTangent final : public AgreementWatcher {
   void slide(const Strand& strand, std::size_t k, double eta, double lam_n, const Tangent& dlam_n);
   /// Where contacts and the robot part, that are to agree.
   void compare(const RobotData& data, const StrandList& strands, std::size_t k);
-  /// Of a correction M⁻¹Jᵀw with w = Q x, x = (1 + ΥQ)⁻¹ values, by what the values change by.
+  /// Of a correction M⁻¹Jᵀw with w = Q x, x = (1 + ΥQ)⁻¹ values, by what these change by.
   void push(const StrandList& strands, const std::vector<AgreementDifference>& differences, const Vector& a,
             const Vector& x, const Vector& w, const RowMatrixXd& by_change, Tangent& change, Tangent& da);
   /// Free bodies are pushed where terms were taken, and moved where they are.
@@ -301,17 +308,15 @@ class ExpoTangent final : public AgreementWatcher {
   bool q_of_way_ = false, v_of_way_ = false;              // or dway_ alone and q at the start, and dway_
   std::vector<MoveDerivatives> half_ways_;                // of free bodies, as q is taken
   Tangent dway_;
-  Tangent dlam_, ddp_, da_;  // of forces, accelerations of strands and of the robot: averages, ...
-  Tangent dlam2_, da2_;      // ... double averages
-  Tangent da_apart_,
-      ddp_apart_;  // what those have beside averages, once the closed form is known; forces held in ddp_*
+  Tangent dlam_, ddp_, da_, dlam2_, da2_;  // of forces, accelerations of strands and of the robot; double averages
+  Tangent da_apart_, ddp_apart_;           // what those have beside averages; forces held in ddp_*
   Tangent before_;
   bool aims_at_averages_ = false;
-  bool foreseen_ = false;  // dway_ is known
-  bool waits_ = false;     // until averages are what they stay
+  bool foreseen_ = false;                 // dway_ is known
+  bool waits_ = false, repeats_ = false;  // until averages are what they stay; these, at the mean velocity
   Eigen::MatrixX2d a_;
-  Eigen::MatrixX2d followed_, along_;  // forces of what was followed, averages and double averages
-  Eigen::MatrixX2d shared_;            // of the former, in the coordinates in which it is asked for them
+  // Forces of what was followed, averages and double averages; of strands, in the coordinates it is asked for them.
+  Eigen::MatrixX2d followed_, along_, shared_;
   Vector ddp_bar_;
   Tangent deta_, dleft_, ddrag_;    // of glances
   Tangent ddp_held_, ddp_free_;     // of strands there, with forces held, and without them
@@ -338,7 +343,9 @@ class ExpoTangent final : public AgreementWatcher {
   std::vector<const double*> rows_of_point_;
   Eigen::Matrix<double, 3, Eigen::Dynamic, Eigen::RowMajor> factors_of_point_;
   PointAt at_end_;
-  TreeFactor factor_;  // where terms are taken
+  TreeFactor factor_;   // where terms are taken
+  TreeLU of_mean_;      // M + dt/2 ∂h/∂v ...
+  RowMatrixXd pushed_;  // ... and what Jᵀ of forces does to that
   RowMatrixXd by_q_, by_v_, by_way_, response_by_q_, accelerations_by_q_;
   Tangent moved_, off_, doff_, dv_, dq_, dw_, dQ_, six_;  // scratch
   mutable LongRowSum sum_;

@@ -1,6 +1,9 @@
 // Derivatives of a step of Expo by averages.
 
+#include <Eigen/LU>
+
 #include "exposim/integrators/expo_tangent.hpp"
+#include "exposim/kernels/fours.hpp"
 
 namespace exposim {
 
@@ -23,6 +26,7 @@ void ExpoTangent::aim_at_averages(RobotData& data, const StrandList& strands, co
 }
 
 void ExpoTangent::restart_velocity() {
+  if (!foreseen_) return;  // it is that of the start
   dv_mid_ = start_velocity();
   local_v_ = true;
   foreseen_ = false;
@@ -48,20 +52,23 @@ void ExpoTangent::differentiate_averages(RobotData& data, const StrandList& stra
   if (response) before_ = ddp_;
   if (out_->exact && !turning_.empty()) update_compliance_derivatives(data);  // open strands may be corrected
   hold_forces(data, strands, a_.col(0), lam, da_, ddp_);
-  if (!foreseen_) foresee(system, strands);
+  const bool ends_respond = at_mean_of_ends();
+  if (!foreseen_ && !ends_respond) foresee(system, strands);
   if (response) {
     respond(system, strands, *response, ddp_bar);
   } else {
     for (Tangent* each : {&dlam_, &dlam2_}) each->resize(m, to_.size);
     if (active > 0 && !average_forces(data, system, strands, lam)) return give_up();
+    if (ends_respond && active > 0) feed_back();
     spread(data, strands, lam, lam2);
-    if (active > 0) {
-      Tangent apart;
-      combine(1.0, dlam2_, -1.0, dlam_, apart);
-      add_product(by_forces.leftCols(m), apart, da_apart_);
-    }
   }
-  if (active > 0) add_product(by_forces.leftCols(m), dlam_, da_);
+  if (active > 0)
+    add_product(ends_respond ? RowMatrixXd(pushed_.leftCols(m)) : RowMatrixXd(by_forces.leftCols(m)), dlam_, da_);
+  if (ends_respond) {
+    combine(1.0, dv_mid_, 0.5 * dt_, da_, dv_mid_);
+    local_v_ = false;
+    foreseen_ = true;
+  }
   combine(1.0, da_, 1.0, da_apart_, da2_);
   ddp_bar_ = ddp_bar;
   move(data, v, next, way);
@@ -78,8 +85,7 @@ void ExpoTangent::foresee(const StiffSystem& system, const StrandList& strands) 
     Rows3Sum f(to_.size);
     for (std::size_t k = 0; k < active; ++k) {
       const StiffSystem::Row& each = system.rows()[k];
-      const Eigen::Matrix3d B = each.B + 0.5 * dt_ * each.K;
-      const Eigen::Matrix3d Q = 0.5 * dt_ * B;
+      const Eigen::Matrix3d B = each.B + 0.5 * dt_ * each.K, Q = 0.5 * dt_ * B;
       springs_.put(k, Q);
       f.add(-each.K, rows3(system_.delta, row(k))).add(-B, rows3(delta_dp_, row(k))).add(-Q, rows3(ddp_, row(k)));
       f.into(rows3(doff_, row(k)));
@@ -100,6 +106,26 @@ void ExpoTangent::foresee(const StiffSystem& system, const StrandList& strands) 
   foreseen_ = true;
 }
 
+void ExpoTangent::take_mean_velocity_along(const RobotData& data) {
+  const double half = 0.5 * dt_;
+  of_mean_.factor(factor_, data.tree().M, half, by_v_);
+  const Index m = by_acceleration_.rows();
+  clear(pushed_, to_.nv, padded(m));
+  pushed_.leftCols(m) = by_acceleration_.transpose();
+  of_mean_.solve_rows(pushed_.cols(), pushed_.data());
+  by_acceleration_ += half * by_velocity_;
+}
+
+void ExpoTangent::feed_back() {
+  const Index m = dlam_.rows();
+  const RowMatrixXd pushed = product(by_acceleration_.topRows(m), pushed_);
+  const MatrixXd more = pushed.leftCols(m) - compliance_.Upsilon().topLeftCorner(m, m);
+  const auto [once, twice] = averages_.by_accelerations();
+  const MatrixXd left = MatrixXd::Identity(m, m) - once * more;
+  dlam_ = product(left.inverse(), dlam_);
+  add_product(twice * more, dlam_, dlam2_);
+}
+
 bool ExpoTangent::average_forces(RobotData& data, const StiffSystem& system, const StrandList& strands,
                                  const VectorXd& lam) {
   const std::size_t active = system.active();
@@ -113,8 +139,8 @@ bool ExpoTangent::average_forces(RobotData& data, const StiffSystem& system, con
   const auto add_by_q = [&](const RowMatrixXd& A, Tangent& to) { add_by_moves(A, to); };
   if (const double c = ForceAverages::proportional_damping(system); c >= 0.0) {
     averages_.begin(Upsilon, holding, c, dt_);
-    const auto products = [&](const RowMatrixXd& x, const RowMatrixXd& y, RowMatrixXd& by_q) {
-      differentiate_products(data, x, y, by_q);
+    const auto products = [&](const RowMatrixXd& x, const RowMatrixXd& weights, RowMatrixXd& by_q) {
+      differentiate_products(data, x, weights, by_q);
     };
     const AveragesTangent::ChangeOfUpsilon change{products, add_by_q};
     averages_.differentiate(ddp_, lam.head(m), system_.delta, delta_dp_, out_->exact ? &change : nullptr,
@@ -133,13 +159,13 @@ bool ExpoTangent::average_forces(RobotData& data, const StiffSystem& system, con
   return true;
 }
 
-void ExpoTangent::differentiate_products(const RobotData& data, const RowMatrixXd& x, const RowMatrixXd& y,
+void ExpoTangent::differentiate_products(const RobotData& data, const RowMatrixXd& x, const RowMatrixXd& weights,
                                          RowMatrixXd& by_q) {
   if (!turning_.empty()) {
     update_compliance_derivatives(data);
-    return AveragesTangent::products_by(system_.Upsilon_by_q, x, y, by_q);
+    return AveragesTangent::products_by(system_.Upsilon_by_q, x, weights, by_q);
   }
-  compliance_.differentiate_products(data, movers_mid_, x, y, by_q);
+  compliance_.differentiate_products(data, movers_mid_, x, weights, by_q);
   if (masses_.empty() && fits_.all.empty()) return;
   const auto response = compliance_.response().leftCols(x.rows());
   std::vector<MatrixXd> by_masses;
@@ -147,12 +173,12 @@ void ExpoTangent::differentiate_products(const RobotData& data, const RowMatrixX
     by_masses.push_back(-products_by_inertia(world_->robot(), movers_mid_, response, mass.changes));
   }
   RowMatrixXd more;
-  AveragesTangent::products_by(by_masses, x, y, more);
+  AveragesTangent::products_by(by_masses, x, weights, more);
   by_q.conservativeResize(coordinates(), Eigen::NoChange);
   by_q.bottomRows(more.rows()) = more;
   if (fits_.all.empty()) return;
-  const RowMatrixXd of_x = response * x, of_y = response * y;
-  for (Index first = 0; first < y.cols(); first += x.cols()) {
+  const RowMatrixXd of_x = response * x, of_y = of_x.leftCols(weights.rows()) * weights;
+  for (Index first = 0; first < weights.cols(); first += x.cols()) {
     by_q.middleCols(first, x.cols()).noalias() -=
         X_by_q_.transpose() * of_x.cwiseProduct(of_y.middleCols(first, x.cols()));
   }
@@ -186,15 +212,19 @@ void ExpoTangent::respond(const StiffSystem& system, const StrandList& strands, 
 }
 
 void ExpoTangent::spread(RobotData& data, const StrandList& strands, const VectorXd& lam, const VectorXd& lam2) {
+  const Index m = dlam_.rows();
+  Tangent apart;
+  combine(1.0, dlam2_, -1.0, dlam_, apart);
+  const auto by_forces = compliance_.response().leftCols(m);
   if (!turning_.empty()) {
     hold_forces(data, strands, a_.col(1), lam2, da_apart_, ddp_apart_);
     da_apart_ -= da_;
     ddp_apart_ -= ddp_;
-    return;
+    return add_product(by_forces, apart, da_apart_);
   }
-  const VectorXd a = a_.col(1) - a_.col(0), f = lam2 - lam;
-  clear(da_apart_, to_.nv, to_.size);
+  multiply(by_forces, apart, da_apart_);
   clear(ddp_apart_, ddp_.rows(), to_.size);
+  const VectorXd a = a_.col(1) - a_.col(0), f = lam2 - lam;
   if (!out_->exact || f.isZero(0.0)) return;  // the mean force is what is held
   add_change_of_response(strands, a, f, da_apart_, 1.0, &ddp_apart_);
 }

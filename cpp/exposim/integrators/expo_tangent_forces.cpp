@@ -140,17 +140,19 @@ void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const 
   dynamics_.compute(by_q_, &by_v_);
   slide_reactions(strands, lam);
   if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_.leftCols(to_.nv);
-  da.resize(to_.nv, to_.size);
-  RowSum sum(to_.size);
-  for (Index i = 0; i < to_.nv; ++i) sum.add(-1.0, dforce_.row(i).data()).into(da.row(i).data());
+  scale(-1.0, dforce_, da);
   if (out_->wrenches > 0) da.middleCols(to_.wrenches, by_wrenches_.cols()) -= by_wrenches_;
   add_by_masses(data, a, da);
   add_by_q_and_v(by_q_, by_v_, nullptr, da);
   turn_forces(strands, lam, da);
-  factor_.solve_rows(to_.size, da.data(), -1.0);
-
   const Index m = lam.size();
   put_accelerations(strands, m, &by_velocity_);
+  if (at_mean_of_ends()) {
+    take_mean_velocity_along(data);
+    of_mean_.solve_rows(to_.size, da.data(), -1.0);
+  } else {
+    factor_.solve_rows(to_.size, da.data(), -1.0);
+  }
   clear(ddp, m, to_.size);
   add_sparse(by_acceleration_, &strands, da, ddp);
   add_by_q_and_v(by_position_, by_velocity_, &strands, ddp);

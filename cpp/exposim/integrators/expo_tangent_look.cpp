@@ -38,7 +38,8 @@ bool depends_on_first(const LookAhead& ahead) {
 
 void ExpoTangent::look_ahead(RobotData& data, const StiffSystem& system, const StrandList& strands,
                              const LookAhead& ahead, bool changing) {
-  const bool simple = turning_.empty() && fits_.all.empty() && system_.materials.empty();
+  const bool simple = turning_.empty() && fits_.all.empty() && system_.materials.empty() &&
+                      (system.active() == 0 || ForceAverages::proportional_damping(system) >= 0.0);
   waits_ = !out_->exact && simple;
   foreseen_ = changing || !waits_;
   if (!foreseen_) return;

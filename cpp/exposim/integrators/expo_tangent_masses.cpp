@@ -13,6 +13,7 @@ void ExpoTangent::begin_masses() {
   masses_.clear();
   for (std::size_t p = 0; p < out_->parameters.size(); ++p) {
     const auto& [more, less, between] = out_->parameters[p];
+    if (&more->robot() == &less->robot()) continue;  // as of materials
     InertiaChanges changes = inertia_changes(more->robot(), less->robot(), between);
     if (!changes.empty()) masses_.push_back({to_.parameters + static_cast<Index>(p), std::move(changes), {}});
   }

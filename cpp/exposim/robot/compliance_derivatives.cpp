@@ -3,7 +3,7 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 
-#include "exposim/kernels/fours.hpp"
+#include "exposim/kernels/row_parts.hpp"
 #include "exposim/kernels/row_sums.hpp"
 #include "exposim/robot/kinematics.hpp"
 
@@ -117,24 +117,11 @@ void turn_spin(Index length, const Vec3& k, const double* V, const double* turne
   }
 }
 
-/// Of columns x, n of them, with y in several groups of as many.
-struct Pairs {
-  Index n, groups;
-
-  Index length() const { return (1 + groups) * n; }
-};
-
-/// Takes forces at c + arm, which push a body, from the momenta; and what they do as the point moves that they push,
-/// k · (u × f + ω × (arm × f)), from each of a pair to the other.
+/// Takes forces at p, which push a body, from the momenta.
 EXPOSIM_FOR_EACH_MACHINE
-void take_forces(const Pairs& pairs, const Vec3& c, const Vec3& arm, const double* f, const double* V, double* F,
-                 double* moved) {
-  const Index length = pairs.length(), all = fours(length), each = fours(pairs.n);
-  const auto at = [&](const double* rows, Index row, Index i)
-                      EXPOSIM_INLINE_CALL { return four(rows + row * length, i); };
-  for (Index i = 0; i < all; ++i) {
-    const Four fx = at(f, 0, i), fy = at(f, 1, i), fz = at(f, 2, i);
-    const Vec3 p = c + arm;
+void take_forces(Index length, const Vec3& p, const double* f, double* F) {
+  for (Index i = 0; i < fours(length); ++i) {
+    const Four fx = four(f, i), fy = four(f + length, i), fz = four(f + 2 * length, i);
     four(F, i) -= p.y * fz - p.z * fy;
     four(F + length, i) -= p.z * fx - p.x * fz;
     four(F + 2 * length, i) -= p.x * fy - p.y * fx;
@@ -142,41 +129,51 @@ void take_forces(const Pairs& pairs, const Vec3& c, const Vec3& arm, const doubl
     four(F + 4 * length, i) -= fy;
     four(F + 5 * length, i) -= fz;
   }
-  const auto add = [&](Index force, Index velocity, Index to) EXPOSIM_INLINE_CALL {
-    const Four fx = at(f, 0, force), fy = at(f, 1, force), fz = at(f, 2, force);
+}
+
+/// Adds what forces do as the point at c moves that they push, u × f + ω × (arm × f), to groups of columns.
+EXPOSIM_FOR_EACH_MACHINE
+void add_moved(Index row, const Vec3& c, const Vec3& arm, const double* f, Index stride_f, const double* V,
+               Index stride_V, double* moved) {
+  const Index forces = fours(stride_f), velocities = fours(stride_V);
+  for (Index i = 0; i < fours(row); ++i) {
+    const double *const of = f + i % forces * kFour, *const at = V + i % velocities * kFour;
+    const Four fx = four(of, 0), fy = four(of + stride_f, 0), fz = four(of + 2 * stride_f, 0);
     const Four tx = arm.y * fz - arm.z * fy, ty = arm.z * fx - arm.x * fz, tz = arm.x * fy - arm.y * fx;
-    const Four wx = at(V, 0, velocity), wy = at(V, 1, velocity), wz = at(V, 2, velocity);
-    const Four ux = at(V, 3, velocity) + wy * c.z - wz * c.y, uy = at(V, 4, velocity) + wz * c.x - wx * c.z,
-               uz = at(V, 5, velocity) + wx * c.y - wy * c.x;
-    const Index row = pairs.groups * pairs.n;
-    four(moved, to) += uy * fz - uz * fy + wy * tz - wz * ty;
-    four(moved + row, to) += uz * fx - ux * fz + wz * tx - wx * tz;
-    four(moved + 2 * row, to) += ux * fy - uy * fx + wx * ty - wy * tx;
-  };
-  for (Index group = 0; group < pairs.groups; ++group) {
-    for (Index i = 0; i < each; ++i) {
-      const Index y = (group + 1) * each + i, to = group * each + i;
-      add(i, y, to);
-      add(y, i, to);
-    }
+    const Four wx = four(at, 0), wy = four(at + stride_V, 0), wz = four(at + 2 * stride_V, 0);
+    const Four ux = four(at + 3 * stride_V, 0) + wy * c.z - wz * c.y,
+               uy = four(at + 4 * stride_V, 0) + wz * c.x - wx * c.z,
+               uz = four(at + 5 * stride_V, 0) + wx * c.y - wy * c.x;
+    four(moved, i) += uy * fz - uz * fy + wy * tz - wz * ty;
+    four(moved + row, i) += uz * fx - ux * fz + wz * tx - wx * tz;
+    four(moved + 2 * row, i) += ux * fy - uy * fx + wx * ty - wy * tx;
   }
 }
 
-/// out = (S × V_x)·F_y + F_x·(S × V_y) + k·moved
+/// out = k·moved + Σ_j weights_j ((S × V_j)·F + F_j·(S × V)), of each group.
 EXPOSIM_FOR_EACH_MACHINE
-void multiply_pairs(const Pairs& pairs, const Vec3& k, const double* turned, const double* F, const double* moved,
-                    double* out) {
-  const Index length = pairs.length(), each = fours(pairs.n), row = pairs.groups * pairs.n;
-  for (Index group = 0; group < pairs.groups; ++group) {
-    for (Index i = 0; i < each; ++i) {
-      const Index y = (group + 1) * each + i, to = group * each + i;
-      Four sum = k.x * four(moved, to) + k.y * four(moved + row, to) + k.z * four(moved + 2 * row, to);
-      for (Index r = 0; r < 6 * length; r += length) {
-        sum += four(turned + r, i) * four(F + r, y) + four(F + r, i) * four(turned + r, y);
-      }
-      four(out, to) = sum;
-    }
+void weigh_products(Index length, Index count, Index groups, const Vec3& k, const double* turned, const double* F,
+                    const double* moved, const double* weights, double* out) {
+  const Index row = groups * length;
+  for (Index i = 0; i < fours(row); ++i) {
+    four(out, i) = k.x * four(moved, i) + k.y * four(moved + row, i) + k.z * four(moved + 2 * row, i);
   }
+  for_each_part(length, [&](const auto at_once, Index from) EXPOSIM_INLINE_CALL {
+    constexpr Index kFours = decltype(at_once)::value;
+    for (Index j = 0; j < count; ++j) {
+      Four sum[kFours] = {};  // NOLINT
+      for (Index r = 0; r < 6 * length; r += length) {
+        const double t = turned[r + j], f = F[r + j];
+        for (Index i = 0; i < kFours; ++i) {
+          sum[i] += t * four(F + r + from, i);
+          sum[i] += f * four(turned + r + from, i);
+        }
+      }
+      for (Index at = from; at < row; at += length) {
+        for (Index i = 0; i < kFours; ++i) four(out + at, i) += four(weights + j * row + at, i) * sum[i];
+      }
+    }
+  });
 }
 
 }  // namespace
@@ -316,34 +313,37 @@ void ComplianceDerivatives::differentiate(const RobotData& data, const Movers& m
 }
 
 void ComplianceDerivatives::differentiate_products(const RobotData& data, const Movers& movers, const RowMatrixXd& x,
-                                                   const RowMatrixXd& y, RowMatrixXd& by_q) {
+                                                   const RowMatrixXd& weights, RowMatrixXd& by_q) {
   const Robot& robot = data.robot();
   const std::vector<TreeJoint>& joints = robot.tree().joints;
-  const Pairs pairs{x.cols(), y.cols() / x.cols()};
-  const Index length = pairs.length(), size = x.rows();
-  forces_.resize(size, length);
-  forces_.leftCols(pairs.n) = x;
-  forces_.rightCols(y.cols()) = y;
+  const Index length = x.cols(), size = x.rows(), count = weights.rows(), row = weights.cols();
   rates_.resize(robot.nv(), length);
-  multiply_rows(robot.nv(), size, length, length, response_.data(), response_.cols(), forces_.data(), nullptr,
-                rates_.data());
+  multiply_rows(robot.nv(), size, length, length, response_.data(), response_.cols(), x.data(), nullptr, rates_.data());
   move_bodies(data, movers, rates_);
-  moved_.setZero(3 * static_cast<Index>(joints.size()), y.cols());
-  for (const Row& row : rows_) {
-    if (row.kind != Kind::kPoint || row.first >= size) continue;
-    const Vector3d c = world_position(data, row.joint, row.position) - origins_[row.joint];
-    take_forces(pairs, Vec3(c), Vec3(row.arm), forces_.row(row.first).data(), velocity(row.joint), momentum(row.joint),
-                moved_.row(3 * static_cast<Index>(row.joint)).data());
+  moved_.resize(3 * static_cast<Index>(joints.size()), row);
+  clear_numbers(moved_.size(), moved_.data());
+  weighed_.resize(9, row);
+  double *const forces = weighed_.data(), *const velocities = forces + 3 * row;
+  for (const Row& each : rows_) {
+    if (each.kind != Kind::kPoint || each.first >= size) continue;
+    const Vec3 c(Vector3d(world_position(data, each.joint, each.position) - origins_[each.joint])), arm(each.arm);
+    const double *const f = x.row(each.first).data(), *const V = velocity(each.joint);
+    double* const moved = moved_.row(3 * static_cast<Index>(each.joint)).data();
+    take_forces(length, c + arm, f, momentum(each.joint));
+    multiply_rows(3, count, row, row, f, length, weights.data(), nullptr, forces);
+    multiply_rows(6, count, row, row, V, length, weights.data(), nullptr, velocities);
+    add_moved(row, c, arm, forces, row, V, length, moved);
+    add_moved(row, c, arm, f, length, velocities, row, moved);
   }
   sum_up(joints, momenta_);
   sum_up(joints, moved_);
   turned_.resize(6, length);
-  by_q.resize(robot.nv(), y.cols());
+  by_q.resize(robot.nv(), row);
   for (Index k = 0; k < robot.nv(); ++k) {
     const Mover& mover = movers[static_cast<std::size_t>(k)];
     turn_back(length, unit(mover, origins_[mover.joint]), velocity(mover.parent), turned_.data());
-    multiply_pairs(pairs, Vec3(mover.angular), turned_.data(), momentum(mover.joint),
-                   moved_.row(3 * static_cast<Index>(mover.joint)).data(), by_q.row(k).data());
+    weigh_products(length, count, row / length, Vec3(mover.angular), turned_.data(), momentum(mover.joint),
+                   moved_.row(3 * static_cast<Index>(mover.joint)).data(), weights.data(), by_q.row(k).data());
   }
 }
 

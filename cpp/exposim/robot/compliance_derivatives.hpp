@@ -30,14 +30,15 @@ class ComplianceDerivatives {
   /// ∂Υ/∂q, after compute().
   void differentiate(const RobotData& data, const Movers& movers, std::vector<Eigen::MatrixXd>& by_q);
 
-  /// xᵢᵀ ∂Υ/∂q_k yᵢ of columns, without ∂Υ/∂q: with f the forces of a column, P = F − Jᵀf of all that k carries,
+  /// Σ_j w_ji xᵢᵀ ∂Υ/∂q_k x_j of columns, without ∂Υ/∂q: with f the forces of a column, P = F − Jᵀf of all that k
+  /// carries,
   ///
-  ///   (S_k × V_p,x)·P_y + P_x·(S_k × V_p,y) + ω_k·Σ (u_y × f_x + u_x × f_y)   (at points)
+  ///   xᵢᵀ ∂Υ/∂q_k x_j = (S_k × V_p,i)·P_j + P_i·(S_k × V_p,j) + ω_k·Σ (uᵢ × f_j + u_j × fᵢ)   (at points)
   ///
   /// After compute(), of points and degrees of freedom. @param x of the leading rows, its columns filled up to fours.
-  /// @param y as many columns, or several times as many. @param by_q a row to each k, a column to each of y.
-  void differentiate_products(const RobotData& data, const Movers& movers, const RowMatrixXd& x, const RowMatrixXd& y,
-                              RowMatrixXd& by_q);
+  /// @param weights a row to each j that counts, and groups of columns like those of x. @param by_q a row to each k.
+  void differentiate_products(const RobotData& data, const Movers& movers, const RowMatrixXd& x,
+                              const RowMatrixXd& weights, RowMatrixXd& by_q);
 
   const Eigen::MatrixXd& Upsilon() const { return Upsilon_; }
   /// M⁻¹Jᵀ, (nv, rows)
@@ -70,7 +71,7 @@ class ComplianceDerivatives {
   Eigen::MatrixXd Upsilon_, responses_;
   // At some rates, angular and linear about the origin of each tree: six rows to a body, a column to each of these.
   RowMatrixXd velocities_, momenta_, turned_, by_q_;
-  RowMatrixXd forces_, rates_, moved_;
+  RowMatrixXd rates_, moved_, weighed_;
   std::vector<Eigen::Vector3d> origins_;
   std::vector<Eigen::Vector3d> centres_;                      // of points, from there
   Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic> moves_;  // whether a degree of freedom moves them

@@ -26,9 +26,9 @@ class TurningCompliance {
   void differentiate(const RobotData& data, const Movers& movers, std::vector<Eigen::MatrixXd>& by_q);
 
   /// As of ComplianceDerivatives, where nothing turns.
-  void differentiate_products(const RobotData& data, const Movers& movers, const RowMatrixXd& x, const RowMatrixXd& y,
-                              RowMatrixXd& by_q) {
-    plain_.differentiate_products(data, movers, x, y, by_q);
+  void differentiate_products(const RobotData& data, const Movers& movers, const RowMatrixXd& x,
+                              const RowMatrixXd& weights, RowMatrixXd& by_q) {
+    plain_.differentiate_products(data, movers, x, weights, by_q);
   }
 
   const Eigen::MatrixXd& Upsilon() const { return pairs_ > 0 ? Upsilon_ : plain_.Upsilon(); }
