@@ -16,12 +16,12 @@
 #include "exposim/expo/system_tangent.hpp"
 #include "exposim/expo/uneven_averages_tangent.hpp"
 #include "exposim/integrators/asked_strands.hpp"
+#include "exposim/integrators/mean_of_ends.hpp"
 #include "exposim/robot/compliance_derivatives.hpp"
 #include "exposim/robot/dynamics_derivatives.hpp"
 #include "exposim/robot/inertia_changes.hpp"
 #include "exposim/robot/kinematics.hpp"
 #include "exposim/robot/motion_derivatives.hpp"
-#include "exposim/robot/tree_lu.hpp"
 #include "exposim/robot/turning_compliance.hpp"
 #include "exposim/step.hpp"
 
@@ -175,12 +175,8 @@ class ExpoTangent final : public AgreementWatcher {
   void restart_velocity();
   /// Where the look ahead was not differentiated: what depends on velocity is taken where half of the step leads to.
   void foresee(const StiffSystem& system, const StrandList& strands);
-  // Or, where averages were repeated, at the mean of start and end. With forces held it is v + dt/2 a,
-  //   (M + dt/2 ∂h/∂v) da = −∂(M a + h − Jᵀλ),    dp̈ = (J + dt/2 ∂p̈/∂v) da + …
+  /// Or, where averages were repeated, at the mean of start and end.
   bool at_mean_of_ends() const { return !foreseen_ && repeats_; }
-  void take_mean_velocity_along(const RobotData& data);
-  /// To p̈, beside Υ dλ̄, what averages do to that velocity comes along.
-  void feed_back();
   /// Of λ̄ and λ̄̄, from dp̈ with λ̄ held. @return false where that is not known.
   bool average_forces(RobotData& data, const StiffSystem& system, const StrandList& strands, const Vector& lam);
   /// See AveragesTangent::ChangeOfUpsilon.
@@ -343,9 +339,8 @@ class ExpoTangent final : public AgreementWatcher {
   std::vector<const double*> rows_of_point_;
   Eigen::Matrix<double, 3, Eigen::Dynamic, Eigen::RowMajor> factors_of_point_;
   PointAt at_end_;
-  TreeFactor factor_;   // where terms are taken
-  TreeLU of_mean_;      // M + dt/2 ∂h/∂v ...
-  RowMatrixXd pushed_;  // ... and what Jᵀ of forces does to that
+  TreeFactor factor_;  // where terms are taken
+  MeanOfEnds mean_of_ends_;
   RowMatrixXd by_q_, by_v_, by_way_, response_by_q_, accelerations_by_q_;
   Tangent moved_, off_, doff_, dv_, dq_, dw_, dQ_, six_;  // scratch
   mutable LongRowSum sum_;

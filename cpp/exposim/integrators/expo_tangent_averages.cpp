@@ -1,9 +1,6 @@
 // Derivatives of a step of Expo by averages.
 
-#include <Eigen/LU>
-
 #include "exposim/integrators/expo_tangent.hpp"
-#include "exposim/kernels/fours.hpp"
 
 namespace exposim {
 
@@ -59,11 +56,14 @@ void ExpoTangent::differentiate_averages(RobotData& data, const StrandList& stra
   } else {
     for (Tangent* each : {&dlam_, &dlam2_}) each->resize(m, to_.size);
     if (active > 0 && !average_forces(data, system, strands, lam)) return give_up();
-    if (ends_respond && active > 0) feed_back();
+    if (ends_respond && active > 0) {
+      mean_of_ends_.feed_back(averages_, by_acceleration_, compliance_.Upsilon(), dlam_, dlam2_);
+    }
     spread(data, strands, lam, lam2);
   }
-  if (active > 0)
-    add_product(ends_respond ? RowMatrixXd(pushed_.leftCols(m)) : RowMatrixXd(by_forces.leftCols(m)), dlam_, da_);
+  if (active > 0) {
+    add_product(ends_respond ? mean_of_ends_.response(m) : RowMatrixXd(by_forces.leftCols(m)), dlam_, da_);
+  }
   if (ends_respond) {
     combine(1.0, dv_mid_, 0.5 * dt_, da_, dv_mid_);
     local_v_ = false;
@@ -104,26 +104,6 @@ void ExpoTangent::foresee(const StiffSystem& system, const StrandList& strands) 
   combine(1.0, dv_mid_, 1.0, moved_, dv_mid_);
   local_v_ = false;
   foreseen_ = true;
-}
-
-void ExpoTangent::take_mean_velocity_along(const RobotData& data) {
-  const double half = 0.5 * dt_;
-  of_mean_.factor(factor_, data.tree().M, half, by_v_);
-  const Index m = by_acceleration_.rows();
-  clear(pushed_, to_.nv, padded(m));
-  pushed_.leftCols(m) = by_acceleration_.transpose();
-  of_mean_.solve_rows(pushed_.cols(), pushed_.data());
-  by_acceleration_ += half * by_velocity_;
-}
-
-void ExpoTangent::feed_back() {
-  const Index m = dlam_.rows();
-  const RowMatrixXd pushed = product(by_acceleration_.topRows(m), pushed_);
-  const MatrixXd more = pushed.leftCols(m) - compliance_.Upsilon().topLeftCorner(m, m);
-  const auto [once, twice] = averages_.by_accelerations();
-  const MatrixXd left = MatrixXd::Identity(m, m) - once * more;
-  dlam_ = product(left.inverse(), dlam_);
-  add_product(twice * more, dlam_, dlam2_);
 }
 
 bool ExpoTangent::average_forces(RobotData& data, const StiffSystem& system, const StrandList& strands,

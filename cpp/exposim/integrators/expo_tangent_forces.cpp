@@ -148,8 +148,8 @@ void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const 
   const Index m = lam.size();
   put_accelerations(strands, m, &by_velocity_);
   if (at_mean_of_ends()) {
-    take_mean_velocity_along(data);
-    of_mean_.solve_rows(to_.size, da.data(), -1.0);
+    mean_of_ends_.take(data, factor_, dt_, by_v_, by_velocity_, by_acceleration_);
+    mean_of_ends_.accelerate(da);
   } else {
     factor_.solve_rows(to_.size, da.data(), -1.0);
   }

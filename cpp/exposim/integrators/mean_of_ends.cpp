@@ -1,0 +1,34 @@
+#include "exposim/integrators/mean_of_ends.hpp"
+
+#include <Eigen/LU>
+
+#include "exposim/kernels/fours.hpp"
+
+namespace exposim {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+void MeanOfEnds::take(const RobotData& data, const TreeFactor& factor, double dt, const RowMatrixXd& by_v,
+                      const RowMatrixXd& by_velocity, RowMatrixXd& by_acceleration) {
+  const double half = 0.5 * dt;
+  matrix_.factor(factor, data.tree().M, half, by_v);
+  const Index m = by_acceleration.rows();
+  clear(pushed_, by_v.rows(), padded(m));
+  pushed_.leftCols(m) = by_acceleration.transpose();
+  matrix_.solve_rows(pushed_.cols(), pushed_.data());
+  by_acceleration += half * by_velocity;
+}
+
+void MeanOfEnds::feed_back(const AveragesTangent& averages, const RowMatrixXd& by_acceleration, const MatrixXd& Upsilon,
+                           Tangent& dlam, Tangent& dlam2) const {
+  const Index m = dlam.rows();
+  const RowMatrixXd pushed = product(by_acceleration.topRows(m), pushed_);
+  const MatrixXd more = pushed.leftCols(m) - Upsilon.topLeftCorner(m, m);
+  const auto [once, twice] = averages.by_accelerations();
+  const MatrixXd left = MatrixXd::Identity(m, m) - once * more;
+  dlam = product(left.inverse(), dlam);
+  add_product(twice * more, dlam, dlam2);
+}
+
+}  // namespace exposim
