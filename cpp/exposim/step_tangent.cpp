@@ -1,17 +1,24 @@
 #include "exposim/step_tangent.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace exposim {
 
 using Eigen::Index;
 
-CountingDirections::CountingDirections(const Directions& all, const World& world, const State& start, std::size_t count)
-    : Directions(all), stretch_of_(start.memory.size(), -1), force_of_(static_cast<std::size_t>(all.nv), -1) {
+CountingDirections::CountingDirections(const Directions& all, const World& world, const Instant& start,
+                                       std::size_t count, const std::function<bool(std::size_t)>& turns)
+    : Directions(all),
+      stretch_of_(start.state.memory.size(), Columns{0, 0}),
+      force_of_(static_cast<std::size_t>(all.nv), -1) {
   size = 0;
   add(0, all.stretches);
   for (std::size_t i = 0; i < world.contacts().size(); ++i) {
-    if (start.memory[i].active()) stretch_of_[i] = add(all.stretch(i), 3);
+    const Memory& memory = start.state.memory[i];
+    if (!memory.active()) continue;
+    const Index rows = memory.mode != Mode::kBound && !turns(i) && std::abs(start.motions[i].n.z()) == 1.0 ? 2 : 3;
+    stretch_of_[i] = {add(all.stretch(i), rows), rows};
   }
   grips = add(all.grips, all.forces - all.grips);
   forces = size;

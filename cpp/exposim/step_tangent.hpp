@@ -1,9 +1,11 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <functional>
 #include <vector>
 
 #include "exposim/grazing.hpp"
+#include "exposim/instant.hpp"
 #include "exposim/robot/robot_data.hpp"
 #include "exposim/world.hpp"
 
@@ -36,14 +38,21 @@ struct Directions {
   bool by_forces() const { return wrenches > forces; }
 };
 
-/// Those of them that count in a step: not stretches of contacts that are open, nor forces where nothing is actuated.
+/// Those of them that count in a step: not stretches of contacts that are open, nor upwards of those on level ground,
+/// nor forces where nothing is actuated.
 class CountingDirections : public Directions {
  public:
   CountingDirections() = default;
-  CountingDirections(const Directions& all, const World& world, const State& start, std::size_t parameters);
+  /// @param turns whether a contact's normal may turn in the step.
+  CountingDirections(const Directions& all, const World& world, const Instant& start, std::size_t parameters,
+                     const std::function<bool(std::size_t contact)>& turns);
 
-  /// Negative: it does not count.
-  Eigen::Index stretch(std::size_t contact) const { return stretch_of_[contact]; }
+  /// to += A ds, of a stretch; of one that does not count upwards A has no third column.
+  template <typename Rows>
+  void add_stretch(std::size_t contact, const Eigen::Matrix3d& A, Rows&& to) const {
+    const auto& [first, count] = stretch_of_[contact];
+    to.middleCols(first, count) += A.leftCols(count);
+  }
   Eigen::Index force(Eigen::Index dof) const { return force_of_[static_cast<std::size_t>(dof)]; }
   /// Puts rows by these directions into some by all of them, which are zero.
   void put(const Tangent& rows, Eigen::Index first, Tangent& all) const;
@@ -55,7 +64,11 @@ class CountingDirections : public Directions {
   /// @return where among these it begins.
   Eigen::Index add(Eigen::Index of_all, Eigen::Index count);
 
-  std::vector<Eigen::Index> stretch_of_, force_of_;
+  struct Columns {
+    Eigen::Index first, count;
+  };
+  std::vector<Columns> stretch_of_;
+  std::vector<Eigen::Index> force_of_;
   std::vector<Run> runs_;
 };
 

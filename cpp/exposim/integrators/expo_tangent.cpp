@@ -53,7 +53,8 @@ void ExpoTangent::begin(RobotData& data, const Instant& now, const Input& input,
   input_ = &input;
   dt_ = dt;
   const State& state = now.state;
-  to_ = CountingDirections(all_, *world_, state, out_->parameters.size());
+  const auto turns = [&](std::size_t contact) { return may_turn(state.memory[contact].surface); };
+  to_ = CountingDirections(all_, *world_, now, out_->parameters.size(), turns);
   update_kinematics(data, state.q, state.v);
   update_movers(data, movers_);
   const std::size_t count = strands.all().size();
@@ -100,7 +101,7 @@ void ExpoTangent::begin(RobotData& data, const Instant& now, const Input& input,
       put_rate(to_.v(dof), point_.J.col(column));
     }
     if (strand.memory.active()) {
-      delta.middleCols<3>(to_.stretch(strand.index)) += bound ? Matrix3d(Matrix3d::Identity()) : plane_of(n);
+      to_.add_stretch(strand.index, bound ? Matrix3d(Matrix3d::Identity()) : plane_of(n), delta);
     }
   }
   dv_mid_ = start_velocity();

@@ -105,7 +105,7 @@ Memory ExpoTangent::carried(const StrandList& strands, std::size_t k, const Reso
     carry(travel(from, to), from, to, memory);
     add_travelled(plane, from, to, to.arm, starts_[k], at_end_, sum);
     sum.into(rows3(ds, 0));
-    ds.middleCols<3>(to_.stretch(strand.index)) += plane;
+    to_.add_stretch(strand.index, plane, ds);
     return memory;
   }
   ds = resolver_.stretch(k);

@@ -70,7 +70,7 @@ void ExpoTangent::begin_turning(const RobotData& data, const StrandList& strands
   if (strand.memory.active()) {
     s = now_->state.memory[strand.index].s;
     start.s = -each.start.n * (s.transpose() * start.n);
-    start.s.middleCols<3>(to_.stretch(strand.index)) += across(each.start.n);
+    to_.add_stretch(strand.index, across(each.start.n), start.s);
   }
   each.ahead = start;
   if (strands.turned_ahead() > 0.0) {
