@@ -13,6 +13,7 @@ namespace exposim {
 
 using Eigen::Index;
 using Eigen::Matrix3d;
+using Eigen::MatrixX3d;
 using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
@@ -43,7 +44,8 @@ std::vector<Index> directions_of(const std::vector<Tangent>& materials) {
 
 }  // namespace
 
-void AveragesTangent::begin(const MatrixXd& Upsilon, const std::vector<Holding>& strands, double c, double dt) {
+void AveragesTangent::begin(const MatrixXd& Upsilon, const std::vector<Holding>& strands, double c, double dt,
+                            AtRest at_rest) {
   strands_ = strands;
   c_ = c;
   dt_ = dt;
@@ -66,6 +68,8 @@ void AveragesTangent::begin(const MatrixXd& Upsilon, const std::vector<Holding>&
   }
   modal_.find_modes(S_, U_);
   omega_ = modal_.omega();
+  asked_ = m;
+  if (at_rest == AtRest::kLeftOut) put_modes_at_rest_last();
   V_.resize(m, m);
   for (Index i = 0; i < m; i += 3) {
     V_.middleRows<3>(i).noalias() = C_.block<3, 3>(i, i).lazyProduct(U_.middleRows<3>(i));
@@ -89,10 +93,25 @@ void AveragesTangent::begin(const MatrixXd& Upsilon, const std::vector<Holding>&
   twice_ = by_eta2_.cwiseProduct(eta0_) + by_deta2_.cwiseProduct(deta0_) + by_f2_.cwiseProduct(f_);
 }
 
+void AveragesTangent::put_modes_at_rest_last() {
+  constexpr double kRounding = 1e-12;
+  const double least = kRounding * omega_.maxCoeff();
+  for (Index k = 0; k < asked_;) {
+    if (omega_(k) > least) {
+      ++k;
+      continue;
+    }
+    --asked_;
+    omega_(k) = omega_(asked_);
+    omega_(asked_) = 0.0;
+    U_.col(k).swap(U_.col(asked_));
+  }
+}
+
 void AveragesTangent::pair_modes() {
   if (has_pairs_) return;
   has_pairs_ = true;
-  pairs_.compute(omega_, c_, dt_);
+  pairs_.compute(omega_.head(std::min(asked_ + 1, omega_.size())), c_, dt_);
 }
 
 void AveragesTangent::products_by(const std::vector<MatrixXd>& Upsilon_by_q, const RowMatrixXd& x,
@@ -113,34 +132,45 @@ void AveragesTangent::products_by(const std::vector<MatrixXd>& Upsilon_by_q, con
 void AveragesTangent::add_change_of_Upsilon(const ChangeOfUpsilon& change, const VectorXd& lam, Tangent& once,
                                             Tangent& twice) {
   pair_modes();
-  // With E = Vᵀ dΥ V and weights W, Σ_j E_ij W_ij and v_iᵀ dΥ λ: for both integrals, side by side.
-  const Index m = omega_.size(), each = padded(m), length = padded(m + 1);
+  // With E = Vᵀ dΥ V and weights W, Σ_j E_ij W_ij and v_iᵀ dΥ λ: for both integrals, side by side. Modes at rest push
+  // together, by the first, second and third of their integrals.
+  constexpr Index kTogether = 3;
+  const Index m = omega_.size(), resting = m - asked_, sources = asked_ + (resting > 0 ? kTogether : 0);
+  const Index each = padded(asked_), length = padded(sources + 1);
   RowMatrixXd x, by_q, weights;
-  clear(weights, m + 1, 2 * length);
+  clear(weights, sources + 1, 2 * length);
+  clear(x, V_.rows(), length);
+  MatrixX3d by(m, kTogether);
+  by << eta0_ + c_ * deta0_, deta0_ + c_ * f_, f_;
   RowSum sum(each);
-  for (Index j = 0; j < m; ++j) {
-    const double by0 = eta0_(j) + c_ * deta0_(j), by1 = deta0_(j) + c_ * f_(j), by2 = f_(j);
-    for (const Index more : {0, 1}) {
-      sum.add(by0, pairs_.E(more, j)).add(by1, pairs_.E(1 + more, j)).add(by2, pairs_.E(2 + more, j));
-      sum.into(weights.row(j).data() + more * length);
+  for (const Index more : {0, 1}) {
+    double* const group = weights.data() + more * length;
+    for (Index j = 0; j < asked_; ++j) {
+      for (Index k = 0; k < kTogether; ++k) sum.add(by(j, k), paired(k + more, j));
+      sum.into(group + j * weights.cols());
+    }
+    for (Index k = 0; asked_ + k < sources; ++k) {
+      sum.add(1.0, paired(k + more, asked_)).into(group + (asked_ + k) * weights.cols());
     }
   }
-  weights.row(m).head(m) = by_f_;
-  weights.row(m).segment(length, m) = by_f2_;
-  clear(x, m, length);
-  x.leftCols(m) = V_;
-  x.col(m) = lam;
+  weights.row(sources).head(asked_) = by_f_.head(asked_);
+  weights.row(sources).segment(length, asked_) = by_f2_.head(asked_);
+  x.leftCols(asked_) = V_.leftCols(asked_);
+  if (resting > 0) x.middleCols<kTogether>(asked_) = V_.rightCols(resting) * by.bottomRows(resting);
+  x.col(sources) = lam;
   change.products(x, weights, by_q);
-  change.add_by_q(-by_q.leftCols(m).transpose(), once);
-  change.add_by_q(-by_q.middleCols(length, m).transpose(), twice);
+  change.add_by_q(-by_q.leftCols(asked_).transpose(), once);
+  change.add_by_q(-by_q.middleCols(length, asked_).transpose(), twice);
 }
 
 void AveragesTangent::differentiate(const Tangent& ddp, const VectorXd& lam, const Tangent& delta_p,
                                     const Tangent& delta_dp, const ChangeOfUpsilon* change,
-                                    const std::vector<Tangent>& materials, Tangent& lam_bar, Tangent& lam_bar2) {
-  const Index m = omega_.size();
+                                    const std::vector<Tangent>& materials, const MatrixXd* more, Tangent& lam_bar,
+                                    Tangent& lam_bar2) {
+  const Index m = asked_;
   // In modes, then what their forces add up to.
-  const RowMatrixXd to_modes = V_.transpose();
+  const auto V = V_.leftCols(m);
+  const RowMatrixXd to_modes = V.transpose();
   Tangent &once = once_tangent_, &twice = twice_tangent_;
   const Tangent eta = product(to_modes, delta_p), deta = product(to_modes, delta_dp), f = product(to_modes, ddp);
   once.resize(m, ddp.cols());
@@ -154,9 +184,19 @@ void AveragesTangent::differentiate(const Tangent& ddp, const VectorXd& lam, con
   if (change) add_change_of_Upsilon(*change, lam, once, twice);
   const std::vector<Index> directions = materials.empty() ? std::vector<Index>() : directions_of(materials);
   if (!directions.empty()) add_materials(materials, directions, once, twice);
-  lam_bar = product(-V_ / dt_, once);
-  lam_bar2 = product(-V_ * (2.0 / (dt_ * dt_)), twice);
+  if (more) feed_back(*more, once, twice);
+  lam_bar = product(-V / dt_, once);
+  lam_bar2 = product(-V * (2.0 / (dt_ * dt_)), twice);
   if (!directions.empty()) add_forces_of_materials(materials, directions, lam_bar, lam_bar2);
+}
+
+void AveragesTangent::feed_back(const MatrixXd& more, Tangent& once, Tangent& twice) const {
+  // λ̄ = −V y/dt, and p̈̄ more of it: y = y₀ − D E y/dt with E = Vᵀ more V and D what ∫μ has of p̈̄.
+  const auto V = V_.leftCols(asked_);
+  const MatrixXd E = V.transpose() * more * V / dt_;
+  const MatrixXd left = MatrixXd::Identity(asked_, asked_) + by_f_.head(asked_).asDiagonal() * E;
+  once = product(left.inverse(), once);
+  add_product((-by_f2_.head(asked_)).asDiagonal() * E, once, twice);
 }
 
 Matrix3d AveragesTangent::changed(std::size_t k, double along, double across) const {
@@ -171,7 +211,7 @@ void AveragesTangent::add_materials(const std::vector<Tangent>& materials, const
                                     Tangent& once, Tangent& twice) {
   // Where K and B change, −Υ (dK Δp + dB Δṗ) is a further acceleration, and −(dK Δp + dB Δṗ) a further force.
   pair_modes();
-  const Index m = omega_.size(), length = padded(m);
+  const Index m = omega_.size(), length = padded(asked_);
   Z_.setZero(m, m);  // Δp = Z η
   for (Index first = 0; first < m; first += 3) {
     const Matrix3d C = C_.block<3, 3>(first, first);
@@ -190,7 +230,7 @@ void AveragesTangent::add_materials(const std::vector<Tangent>& materials, const
     const double omega = omega_(j), eta0 = eta0_(j), deta0 = deta0_(j), f = f_(j);
     double* const row = weights.row(j).data();
     for (const Index more : {0, 1}) {
-      const double *const E = pairs_.E(more, j), *const E1 = pairs_.E(1 + more, j), *const E2 = pairs_.E(2 + more, j);
+      const double *const E = paired(more, j), *const E1 = paired(1 + more, j), *const E2 = paired(2 + more, j);
       sum.add(eta0, E).add(eta0 * c_ * omega + deta0, E1).add(f, E2).into(row + 2 * more * length);
       sum.add(deta0, E).add(f - omega * eta0, E1).into(row + (2 * more + 1) * length);
     }
@@ -203,9 +243,11 @@ void AveragesTangent::add_materials(const std::vector<Tangent>& materials, const
       const Matrix3d dK = changed(k, change(0), change(1)), dB = changed(k, change(2), change(3));
       const auto add = [&](Index begin, Tangent& to) {
         const Eigen::Matrix3Xd pushed =
-            dK.lazyProduct(moved.block(first, begin, 3, m)) + dB.lazyProduct(moved.block(first, begin + length, 3, m));
+            dK.lazyProduct(moved.block(first, begin, 3, asked_)) +
+            dB.lazyProduct(moved.block(first, begin + length, 3, asked_));
+        const auto Z = Z_.block(first, 0, 3, asked_);
         to.col(direction).array() -=
-            omega_.array() * Z_.middleRows<3>(first).cwiseProduct(pushed).colwise().sum().transpose().array();
+            omega_.head(asked_).array() * Z.cwiseProduct(pushed).colwise().sum().transpose().array();
       };
       add(0, once);
       add(2 * length, twice);

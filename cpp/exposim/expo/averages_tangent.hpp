@@ -1,8 +1,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <functional>
-#include <utility>
 #include <vector>
 
 #include "exposim/expo/system_tangent.hpp"
@@ -33,17 +33,15 @@ class AveragesTangent {
     Eigen::Vector3d delta_p, delta_dp, ddp_bar, n;
   };
 
+  /// Of a body with many points, or of limits, some modes push nothing: they are at rest in Υ, ω = 0.
+  enum class AtRest : unsigned char { kAsked, kLeftOut };
   /// @param Upsilon of the strands, three rows to each.
   /// @param c with B = cK.
-  void begin(const Eigen::MatrixXd& Upsilon, const std::vector<Holding>& strands, double c, double dt);
+  /// @param at_rest whether it is asked for forces of modes at rest, too.
+  void begin(const Eigen::MatrixXd& Upsilon, const std::vector<Holding>& strands, double c, double dt,
+             AtRest at_rest = AtRest::kAsked);
   /// Averages, which the kernel knows already.
   Eigen::VectorXd lam_bar() const { return -(V_ * once_) / dt_; }
-
-  /// What λ̄ and λ̄̄ change by with p̈̄.
-  std::pair<RowMatrixXd, RowMatrixXd> by_accelerations() const {
-    const Eigen::MatrixXd to_modes = V_.transpose();
-    return {-V_ * (by_f_ / dt_).asDiagonal() * to_modes, -V_ * (by_f2_ * (2.0 / (dt_ * dt_))).asDiagonal() * to_modes};
-  }
 
   using AddByQ = std::function<void(const RowMatrixXd& A, Tangent& to)>;
   /// How Υ changes with q.
@@ -59,14 +57,22 @@ class AveragesTangent {
   /// a strand, and any behind those.
   /// @param change null: none, but against `lam`.
   /// @param materials as in SystemTangent, or empty.
+  /// @param more what λ̄ does to p̈̄ beside Υ λ̄, by where that is taken; null: nothing.
   void differentiate(const Tangent& ddp, const Eigen::VectorXd& lam, const Tangent& delta_p, const Tangent& delta_dp,
-                     const ChangeOfUpsilon* change, const std::vector<Tangent>& materials, Tangent& lam_bar,
-                     Tangent& lam_bar2);
+                     const ChangeOfUpsilon* change, const std::vector<Tangent>& materials, const Eigen::MatrixXd* more,
+                     Tangent& lam_bar, Tangent& lam_bar2);
 
  private:
+  void put_modes_at_rest_last();
   void pair_modes();
+  /// Those at rest move alike.
+  const double* paired(Eigen::Index integrals, Eigen::Index mode) const {
+    return pairs_.E(integrals, std::min(mode, asked_));
+  }
   /// Of −dΥ (λ(t) − lam), as a force on the modes.
   void add_change_of_Upsilon(const ChangeOfUpsilon& change, const Eigen::VectorXd& lam, Tangent& once, Tangent& twice);
+  /// That p̈̄ changes with what comes of it.
+  void feed_back(const Eigen::MatrixXd& more, Tangent& once, Tangent& twice) const;
   /// What a strand's K or B changes by.
   Eigen::Matrix3d changed(std::size_t k, double along, double across) const;
   /// @param directions in which K or B of any strand changes.
@@ -79,6 +85,7 @@ class AveragesTangent {
   double c_ = 0.0, dt_ = 0.0;
   ModalKernel modal_;
   Eigen::MatrixXd S_, C_, U_, V_, Z_;  // V = CU, ZᵀV = 1
+  Eigen::Index asked_ = 0;  // leading modes
   Eigen::VectorXd omega_, eta0_, deta0_, f_;
   Eigen::VectorXd once_, twice_;                                          // of μ
   Eigen::VectorXd by_eta_, by_deta_, by_f_, by_eta2_, by_deta2_, by_f2_;  // of those

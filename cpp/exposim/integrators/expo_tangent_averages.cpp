@@ -56,9 +56,6 @@ void ExpoTangent::differentiate_averages(RobotData& data, const StrandList& stra
   } else {
     for (Tangent* each : {&dlam_, &dlam2_}) each->resize(m, to_.size);
     if (active > 0 && !average_forces(data, system, strands, lam)) return give_up();
-    if (ends_respond && active > 0) {
-      mean_of_ends_.feed_back(averages_, by_acceleration_, compliance_.Upsilon(), dlam_, dlam2_);
-    }
     spread(data, strands, lam, lam2);
   }
   if (active > 0) {
@@ -118,13 +115,15 @@ bool ExpoTangent::average_forces(RobotData& data, const StiffSystem& system, con
   }
   const auto add_by_q = [&](const RowMatrixXd& A, Tangent& to) { add_by_moves(A, to); };
   if (const double c = ForceAverages::proportional_damping(system); c >= 0.0) {
-    averages_.begin(Upsilon, holding, c, dt_);
+    averages_.begin(Upsilon, holding, c, dt_, AveragesTangent::AtRest::kLeftOut);
     const auto products = [&](const RowMatrixXd& x, const RowMatrixXd& weights, RowMatrixXd& by_q) {
       differentiate_products(data, x, weights, by_q);
     };
     const AveragesTangent::ChangeOfUpsilon change{products, add_by_q};
+    MatrixXd more;
+    if (at_mean_of_ends()) more = mean_of_ends_.beside(by_acceleration_, Upsilon);
     averages_.differentiate(ddp_, lam.head(m), system_.delta, delta_dp_, out_->exact ? &change : nullptr,
-                            system_.materials, dlam_, dlam2_);
+                            system_.materials, at_mean_of_ends() ? &more : nullptr, dlam_, dlam2_);
     return true;
   }
   if (!uneven_averages_.begin(Upsilon, holding, dt_)) return false;

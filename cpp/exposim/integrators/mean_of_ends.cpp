@@ -1,7 +1,5 @@
 #include "exposim/integrators/mean_of_ends.hpp"
 
-#include <Eigen/LU>
-
 #include "exposim/kernels/fours.hpp"
 
 namespace exposim {
@@ -20,15 +18,10 @@ void MeanOfEnds::take(const RobotData& data, const TreeFactor& factor, double dt
   by_acceleration += half * by_velocity;
 }
 
-void MeanOfEnds::feed_back(const AveragesTangent& averages, const RowMatrixXd& by_acceleration, const MatrixXd& Upsilon,
-                           Tangent& dlam, Tangent& dlam2) const {
-  const Index m = dlam.rows();
+MatrixXd MeanOfEnds::beside(const RowMatrixXd& by_acceleration, const MatrixXd& Upsilon) const {
+  const Index m = Upsilon.rows();
   const RowMatrixXd pushed = product(by_acceleration.topRows(m), pushed_);
-  const MatrixXd more = pushed.leftCols(m) - Upsilon.topLeftCorner(m, m);
-  const auto [once, twice] = averages.by_accelerations();
-  const MatrixXd left = MatrixXd::Identity(m, m) - once * more;
-  dlam = product(left.inverse(), dlam);
-  add_product(twice * more, dlam, dlam2);
+  return pushed.leftCols(m) - Upsilon;
 }
 
 }  // namespace exposim

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "exposim/expo/averages_tangent.hpp"
+#include "exposim/expo/tangent_products.hpp"
 #include "exposim/robot/tree_lu.hpp"
 
 namespace exposim {
@@ -18,9 +18,8 @@ class MeanOfEnds {
   void accelerate(Tangent& rows) const { matrix_.solve_rows(rows.cols(), rows.data(), -1.0); }
   /// What forces of leading strands accelerate the robot by.
   RowMatrixXd response(Eigen::Index strands) const { return pushed_.leftCols(strands); }
-  /// To p̈, beside Υ dλ̄, what averages do to that velocity comes along.
-  void feed_back(const AveragesTangent& averages, const RowMatrixXd& by_acceleration, const Eigen::MatrixXd& Upsilon,
-                 Tangent& dlam, Tangent& dlam2) const;
+  /// What these do to p̈ by that velocity, beside Υ λ.
+  Eigen::MatrixXd beside(const RowMatrixXd& by_acceleration, const Eigen::MatrixXd& Upsilon) const;
 
  private:
   TreeLU matrix_;

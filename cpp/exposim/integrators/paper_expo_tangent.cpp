@@ -99,7 +99,7 @@ class PaperTangent {
       };
       const AveragesTangent::ChangeOfUpsilon change{products, add_by_q};
       averages.differentiate(free_accelerations(), VectorXd::Zero(compliance_.Upsilon().rows()), delta_, delta_dp_,
-                             &change, all_materials(), dlam_bar_, dlam_bar2_);
+                             &change, all_materials(), nullptr, dlam_bar_, dlam_bar2_);
     } else {
       if (!uneven.begin(compliance_.Upsilon(), holding, dt)) return false;
       uneven.differentiate(free_accelerations(), delta_, delta_dp_, &Upsilon_by_q, add_by_q, all_materials(), dlam_bar_,
