@@ -67,10 +67,10 @@ void bind_derivatives(nb::module_& m) {
           [](const Grazing& self) { return self.strand == Grazing::kNoStrand ? -1 : static_cast<long>(self.strand); })
       .def_prop_ro("kind", [](const Grazing& self) { return static_cast<int>(self.kind); });
   nb::class_<StepDerivatives>(m, "StepDerivatives")
-      .def_ro("x", &StepDerivatives::x)
-      .def_ro("force", &StepDerivatives::force)
-      .def_ro("wrench", &StepDerivatives::wrench)
-      .def_ro("parameters", &StepDerivatives::parameters)
+      .def_prop_ro("x", [](const StepDerivatives& self) { return RowMatrixXd(self.x()); })
+      .def_prop_ro("force", [](const StepDerivatives& self) { return RowMatrixXd(self.force()); })
+      .def_prop_ro("wrench", [](const StepDerivatives& self) { return RowMatrixXd(self.wrench()); })
+      .def_prop_ro("parameters", [](const StepDerivatives& self) { return RowMatrixXd(self.parameters()); })
       .def_ro("grazing", &StepDerivatives::grazing)
       .def_ro("differences", &StepDerivatives::differences);
   m.def(

@@ -230,7 +230,7 @@ Simulator::Linearized Simulator::linearize(const Eigen::Ref<const Eigen::VectorX
     remember_targets(*world_, input, given_.state);
     targets_in_force(*world_, given_.state, dt, in_force.target, in_force.target_velocity);
   }
-  const Instant start = given_;
+  const Instant& start = given_;
   Step step;
   differentiate(start, in_force, dt, step, request, out);
   if (step.diverged) return Linearized::kDiverged;

@@ -25,10 +25,12 @@ struct Directions {
         forces(world.tangent_size()),
         wrenches(forces + (by_forces ? nv : 0)),
         parameters(this->wrenches + 6 * static_cast<Eigen::Index>(wrenches)),
-        size((this->parameters + static_cast<Eigen::Index>(parameters) + 3) / 4 * 4) {}
+        count(static_cast<Eigen::Index>(parameters)),
+        size((this->parameters + count + 3) / 4 * 4) {}
 
   Eigen::Index nv = 0;
   Eigen::Index stretches = 0, grips = 0, forces = 0, wrenches = 0, parameters = 0;  ///< where they begin
+  Eigen::Index count = 0;                                                           ///< of parameters
   Eigen::Index size = 0;  ///< of all, filled up to a multiple of four by none
 
   Eigen::Index q(Eigen::Index dof) const { return dof; }

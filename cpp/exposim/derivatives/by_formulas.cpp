@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "exposim/derivatives/differences.hpp"
 
 namespace exposim {
@@ -13,15 +15,13 @@ bool differentiate_by_formulas(const StepTaken& taken, Workspace& workspace, con
   for (const auto& [more, less, between] : request.parameters) {
     tangent.parameters.push_back({more.get(), less.get(), between});
   }
-  if (!taken.integrator.differentiate(taken.world, workspace, taken.start, taken.input, taken.dt, step, tangent)) {
-    return false;
-  }
-  const Directions to(taken.world, tangent.forces, tangent.wrenches, tangent.parameters.size());
-  out.x = tangent.next.leftCols(to.forces);
-  out.force = tangent.next.middleCols(to.forces, to.wrenches - to.forces);
-  out.grazing = tangent.grazing;
-  out.wrench = tangent.next.middleCols(to.wrenches, to.parameters - to.wrenches);
-  out.parameters = tangent.next.middleCols(to.parameters, static_cast<Index>(request.parameters.size()));
+  tangent.next.swap(out.all);  // for its memory
+  const bool done =
+      taken.integrator.differentiate(taken.world, workspace, taken.start, taken.input, taken.dt, step, tangent);
+  tangent.next.swap(out.all);
+  if (!done) return false;
+  out.by = Directions(taken.world, tangent.forces, tangent.wrenches, tangent.parameters.size());
+  out.grazing = std::move(tangent.grazing);
   return true;
 }
 

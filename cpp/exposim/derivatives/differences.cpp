@@ -125,11 +125,9 @@ double relative_to(double force) { return kOfForce * std::max(1.0, std::abs(forc
 /// Wrenches and parameters.
 void differentiate_rest(const StepTaken& taken, Workspace& workspace, const DerivativeRequest& request,
                         StepDerivatives& out) {
-  const Index size = taken.world.tangent_size();
   Around around(taken, workspace);
-  out.wrench.setZero(size, request.wrenches ? 6 * static_cast<Index>(taken.input.wrenches.size()) : 0);
   Input input = taken.input;
-  for (Index i = 0; i < out.wrench.cols(); ++i) {
+  for (Index i = 0; i < out.wrench().cols(); ++i) {
     ExternalWrench& wrench = input.wrenches[static_cast<std::size_t>(i / 6)];
     double& entry = i % 6 < 3 ? wrench.force(i % 3) : wrench.torque(i % 3);
     const double given = entry;
@@ -139,15 +137,14 @@ void differentiate_rest(const StepTaken& taken, Workspace& workspace, const Deri
       entry = given;
       return same;
     };
-    differentiate(relative_to(given), move, out.wrench.col(i), out.grazing);
+    differentiate(relative_to(given), move, out.wrench().col(i), out.grazing);
   }
-  out.parameters.setZero(size, static_cast<Index>(request.parameters.size()));
   for (std::size_t k = 0; k < request.parameters.size(); ++k) {
     const Parameter& parameter = request.parameters[k];
     VectorXd more, less;
     const bool same = around.in(*parameter.more, more) & around.in(*parameter.less, less);
     if (!same) out.grazing.push_back({0.0, Grazing::kNoStrand, Grazing::Kind::kChoice});
-    out.parameters.col(static_cast<Index>(k)) = (more - less) / parameter.between;
+    out.parameters().col(static_cast<Index>(k)) = (more - less) / parameter.between;
   }
 }
 
@@ -159,7 +156,9 @@ void differentiate_by_differences(const StepTaken& taken, Workspace& workspace, 
   const Index size = world.tangent_size(), nv = world.robot().nv();
   Around around(taken, workspace);
   out.differences = true;
-  out.x.setZero(size, size);
+  out.by =
+      Directions(world, request.forces, request.wrenches ? taken.input.wrenches.size() : 0, request.parameters.size());
+  out.all.setZero(size, out.by.size);
   VectorXd dx = VectorXd::Zero(size);
   for (Index i = 0; i < size; ++i) {
     const Index of_contact = i - 2 * nv;
@@ -173,11 +172,10 @@ void differentiate_by_differences(const StepTaken& taken, Workspace& workspace, 
       dx(i) = 0.0;
       return same;
     };
-    differentiate(displacement_of(world, i), move, out.x.col(i), out.grazing);
+    differentiate(displacement_of(world, i), move, out.x().col(i), out.grazing);
   }
-  out.force.setZero(size, request.forces ? nv : 0);
   Input input = taken.input;
-  for (Index i = 0; i < out.force.cols(); ++i) {
+  for (Index i = 0; i < out.force().cols(); ++i) {
     const double given = input.tau(i);
     const auto move = [&](double by, VectorXd& led) {
       input.tau(i) = given + by;
@@ -185,7 +183,7 @@ void differentiate_by_differences(const StepTaken& taken, Workspace& workspace, 
       input.tau(i) = given;
       return same;
     };
-    differentiate(relative_to(given), move, out.force.col(i), out.grazing);
+    differentiate(relative_to(given), move, out.force().col(i), out.grazing);
   }
   differentiate_rest(taken, workspace, request, out);
 }

@@ -6,7 +6,7 @@
 
 #include "exposim/event.hpp"
 #include "exposim/grazing.hpp"
-#include "exposim/robot/robot_data.hpp"
+#include "exposim/step_tangent.hpp"
 #include "exposim/world.hpp"
 
 namespace exposim {
@@ -28,13 +28,24 @@ struct DerivativeRequest {
 
 /// Derivatives of where a step leads to, in the tangent space there (World::minus): one row to each of its coordinates.
 struct StepDerivatives {
-  RowMatrixXd x;              ///< by displacements of the state (World::plus)
-  RowMatrixXd force;          ///< by forces along the degrees of freedom, (·, nv or none)
-  RowMatrixXd wrench;         ///< by force and torque of every wrench, (·, 6 each)
-  RowMatrixXd parameters;     ///< one column to each
+  Directions by;
+  RowMatrixXd all;
   std::vector<Event> events;  ///< of the step; their times are those of the states
   std::vector<Grazing> grazing;
   bool differences = false;  ///< whether they were taken by finite differences
+
+  /// By displacements of the state (World::plus).
+  auto x() { return all.leftCols(by.forces); }
+  auto x() const { return all.leftCols(by.forces); }
+  /// By forces along the degrees of freedom, (·, nv or none).
+  auto force() { return all.middleCols(by.forces, by.wrenches - by.forces); }
+  auto force() const { return all.middleCols(by.forces, by.wrenches - by.forces); }
+  /// By force and torque of every wrench, (·, 6 each).
+  auto wrench() { return all.middleCols(by.wrenches, by.parameters - by.wrenches); }
+  auto wrench() const { return all.middleCols(by.wrenches, by.parameters - by.wrenches); }
+  /// One column to each.
+  auto parameters() { return all.middleCols(by.parameters, by.count); }
+  auto parameters() const { return all.middleCols(by.parameters, by.count); }
 };
 
 }  // namespace exposim

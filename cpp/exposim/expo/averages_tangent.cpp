@@ -242,9 +242,8 @@ void AveragesTangent::add_materials(const std::vector<Tangent>& materials, const
       const auto change = materials[k].col(direction);
       const Matrix3d dK = changed(k, change(0), change(1)), dB = changed(k, change(2), change(3));
       const auto add = [&](Index begin, Tangent& to) {
-        const Eigen::Matrix3Xd pushed =
-            dK.lazyProduct(moved.block(first, begin, 3, asked_)) +
-            dB.lazyProduct(moved.block(first, begin + length, 3, asked_));
+        const Eigen::Matrix3Xd pushed = dK.lazyProduct(moved.block(first, begin, 3, asked_)) +
+                                        dB.lazyProduct(moved.block(first, begin + length, 3, asked_));
         const auto Z = Z_.block(first, 0, 3, asked_);
         to.col(direction).array() -=
             omega_.head(asked_).array() * Z.cwiseProduct(pushed).colwise().sum().transpose().array();

@@ -85,7 +85,7 @@ class AveragesTangent {
   double c_ = 0.0, dt_ = 0.0;
   ModalKernel modal_;
   Eigen::MatrixXd S_, C_, U_, V_, Z_;  // V = CU, ZᵀV = 1
-  Eigen::Index asked_ = 0;  // leading modes
+  Eigen::Index asked_ = 0;             // leading modes
   Eigen::VectorXd omega_, eta0_, deta0_, f_;
   Eigen::VectorXd once_, twice_;                                          // of μ
   Eigen::VectorXd by_eta_, by_deta_, by_f_, by_eta2_, by_deta2_, by_f2_;  // of those

@@ -21,6 +21,12 @@ Number* place(Number* all, const RolloutTask& task, Index row, Index record, Ind
   return all + (row * (task.steps / task.every) + record) * size;
 }
 
+/// Of a part of a matrix, row by row.
+template <typename From, typename To>
+void copy_rows(const From& from, To& to) {
+  for (Index i = 0; i < from.rows(); ++i) std::copy_n(from.row(i).data(), from.cols(), to.row(i).data());
+}
+
 Index contacts_of(const World& world) { return static_cast<Index>(world.contacts().size()); }
 
 }  // namespace
@@ -102,9 +108,9 @@ void RowRunner::linearize(const std::shared_ptr<const World>& world, const Rollo
     parameters.setConstant(kNothing);
     return;
   }
-  x = derivatives_.x;
-  force = derivatives_.force;
-  parameters = derivatives_.parameters;
+  copy_rows(derivatives_.x(), x);
+  copy_rows(derivatives_.force(), force);
+  copy_rows(derivatives_.parameters(), parameters);
   rows.grazing[row] = static_cast<std::int32_t>(derivatives_.grazing.size());
   rows.differences[row] = derivatives_.differences;
 }
