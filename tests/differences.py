@@ -21,6 +21,10 @@ ROUNDS = 1e-4, 4  # closer than that, and not improved by so many more strides: 
 # What a smaller column counts by: of the largest entry of q or v by its kind. Stretches, of which 1e-7 may be left at
 # the end of a step, and which nothing feels while contacts slip, are lengths as q is.
 LEAST = 0.1
+# Shorter strides say nothing to seven digits: rounding. Where no longer one comes closer than that, as it leads across
+# an edge of the ground, a column that is right to some digits is not judged.
+TELLS = 5e-9
+ACROSS = 0.5
 
 
 class Around:
@@ -59,7 +63,7 @@ class Around:
         other lengths in q, v and stretches. Steps may bend within 1e-7, as where a contact stops to slip: from two
         strides the bend is known. Where choices differ on one side, the other counts; None where on both, always.
         """
-        best, before, last = np.full(len(least), np.inf), {}, (np.inf, 0)
+        best, before, last, told = np.full(len(least), np.inf), {}, (np.inf, 0), np.inf
         for k, step in enumerate(_strides(*STEPS[kind])):
             slopes = {}
             for side in (1.0, -1.0):
@@ -75,11 +79,13 @@ class Around:
                     shorter = (before[side][0] / step) ** (2 if central else 1)
                     without_bend = (shorter * slope - before[side][1]) / (shorter - 1.0)
                     best = np.minimum(best, self._off(found, without_bend, least))
+            told = best.max() if step > TELLS else told
             last = min(last, (best.max(), k))
             if best.max() < AGREES or (best.max() < ROUNDS[0] and k - last[1] >= ROUNDS[1]):
                 break
             before = {side: (step, slope) for side, slope in (seen | slopes).items()}
-        return best.max() if np.isfinite(best).all() else None
+        across = told > ACROSS and best.max() < ROUNDS[0]
+        return best.max() if np.isfinite(best).all() and not across else None
 
     def _off(self, found, column, least):
         return [
