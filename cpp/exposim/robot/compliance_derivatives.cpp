@@ -76,15 +76,20 @@ void turn_back(Index length, const Unit& S, const double* V, double* out) {
 /// out = TᵀF + FᵀT
 EXPOSIM_FOR_EACH_MACHINE
 void multiply_both(Index size, Index length, const double* T, const double* F, double* out) {
-  for (Index i = 0; i < size; ++i) {
-    for (Index j = 0; j < fours(length); ++j) {
-      Four sum = {0.0, 0.0, 0.0, 0.0};
-      for (Index r = 0; r < 6; ++r) {
-        sum += T[r * length + i] * four(F + r * length, j) + F[r * length + i] * four(T + r * length, j);
+  for_each_part(length, [&](const auto at_once, Index from) EXPOSIM_INLINE_CALL {
+    constexpr Index kFours = decltype(at_once)::value;
+    for (Index i = 0; i < size; ++i) {
+      Four sum[kFours] = {};  // NOLINT
+      for (Index r = 0; r < 6 * length; r += length) {
+        const double t = T[r + i], f = F[r + i];
+        for (Index j = 0; j < kFours; ++j) {
+          sum[j] += t * four(F + r + from, j);
+          sum[j] += f * four(T + r + from, j);
+        }
       }
-      four(out + i * length, j) = sum;
+      for (Index j = 0; j < kFours; ++j) four(out + i * length + from, j) = sum[j];
     }
-  }
+  });
 }
 
 /// How the velocity of a point changes that is moved by S, which V turns back by `turned`: k × u(c) − turned(c), and

@@ -16,7 +16,6 @@ using Eigen::VectorXd;
 
 namespace {
 
-Vector3d omega_of(const RobotData& data, std::size_t joint) { return data.tree().bodies[joint].omega; }
 Vector3d origin_of(const RobotData& data, std::size_t joint) { return data.tree().bodies[joint].p; }
 
 }  // namespace
@@ -77,15 +76,34 @@ void update_point_tangent(const RobotData& data, const Movers& movers, std::size
   const auto size = static_cast<Index>(dofs.size());
   for (Matrix3Xd* each : {&out.J_omega, &out.position_by_q, &out.J, &out.velocity_by_q}) each->resize(3, size);
   const PointMotion point = point_motion(data, joint, position);
+  const Vec3 c = point.position, u = point.velocity, omega = point.omega, a = arm;
+  const bool has_arm = !arm.isZero(0.0);
+  std::size_t parent = data.tree().bodies.size();
+  Vec3 omega_p, past, turned;
+  const auto write = [](const Vec3& x, double* to) {
+    to[0] = x.x;
+    to[1] = x.y;
+    to[2] = x.z;
+  };
   for (Index i = 0; i < size; ++i) {
     const Mover& mover = movers[static_cast<std::size_t>(dofs[static_cast<std::size_t>(i)])];
-    const Vector3d r = mover.at(point.position), omega_p = omega_of(data, mover.parent);
-    const Vector3d past = point.velocity - velocity_at(data, mover.parent, point.position);
-    out.J_omega.col(i) = mover.angular;
-    out.position_by_q.col(i) = r;
-    out.J.col(i) = r + mover.angular.cross(arm);
-    out.velocity_by_q.col(i) =
-        omega_p.cross(r) + mover.angular.cross(past) + mover.angular.cross(point.omega - omega_p).cross(arm);
+    if (mover.parent != parent) {
+      parent = mover.parent;
+      const BodyMotion& before = data.tree().bodies[parent];
+      omega_p = before.omega;
+      past = u - (before.v + cross(omega_p, c - before.p));
+      turned = omega - omega_p;
+    }
+    const Vec3 angular = mover.angular, r = Vec3(mover.linear) + cross(angular, c - Vec3(mover.o));
+    Vec3 moved = r, by_q = cross(omega_p, r) + cross(angular, past);
+    if (has_arm) {
+      moved += cross(angular, a);
+      by_q += cross(cross(angular, turned), a);
+    }
+    write(angular, out.J_omega.col(i).data());
+    write(r, out.position_by_q.col(i).data());
+    write(moved, out.J.col(i).data());
+    write(by_q, out.velocity_by_q.col(i).data());
   }
 }
 
