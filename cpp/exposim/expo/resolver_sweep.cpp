@@ -82,6 +82,7 @@ void ResolverSweep::sweep(const ResolverRecord& record, const std::vector<LawTan
   materials_ = &materials;
   begin(record);
   number_outputs(tracks, all);
+  find_integrals();
   const std::size_t count = strands_.size();
   const Index length = padded(outputs_);
   rows_.resize(count, record.drives.size(), length);
@@ -142,42 +143,56 @@ void ResolverSweep::clear_forces(Index length) {
   clear_numbers(count, lam2_.data());
 }
 
-void ResolverSweep::add_integrals(const Entry& entry) {
-  // See add_to_integrals(); what is in the first integral goes on into the second.
-  const double h = entry.h, g = kGamma, one = 1.0 - g, after = entry.left - h;
-  const Index length = rows_.length();
-  const auto add = [&](Index r, Index r2, double by, double* lam1, double* lam2, double f1, double f2, double so_far) {
-    const double once = one * f1 + g * f2;
-    if (r2 >= 0) {
-      lam1[r2] += by * h * one * (2.0 * h * g + after);
-      lam2[r2] += by * h * g * (h * g + after);
-      if (entry.times_move) rows_.h()[r2] += by * (so_far + 2.0 * h * g * (2.0 * one * f1 + g * f2) + after * once);
-    }
-    if (r < 0) return;
-    lam1[r] += by * h * one;
-    lam2[r] += by * h * g;
-    if (entry.times_move) rows_.h()[r] += by * once;
-  };
+void ResolverSweep::find_integrals() {
+  integrals_.clear();
   const auto row_of = [](Index first, Index i) { return first < 0 ? first : first + i; };
   for (std::size_t k = 0; k < strands_.size(); ++k) {
-    const StrandTrack& at = track(entry, k);
-    const Rows3 lam1 = force(false, k, length), lam2 = force(true, k, length);
     const Forces& own = of_strands_[k].cut;
     for (Index i = 0; i < 3; ++i) {
-      const auto add_to = [&](Index r, Index r2, double by) {
-        add(r, r2, by, lam1[i], lam2[i], at.lam1(i), at.lam2(i), at.lam_bar(i));
+      const auto add = [&](Index r, Index r2, double by) {
+        if (r >= 0 || r2 >= 0) integrals_.push_back({k, i, r, r2, by});
       };
       record_->asked.of[strands_[k]].for_each(i, [&](Index c, double by) {
         const Forces& of = of_coordinates_[static_cast<std::size_t>(c)];
-        add_to(of.lam, of.lam2, by);
+        add(of.lam, of.lam2, by);
       });
-      add_to(row_of(own.lam, i), row_of(own.lam2, i), 1.0);
+      add(row_of(own.lam, i), row_of(own.lam2, i), 1.0);
     }
+  }
+}
+
+void ResolverSweep::add_integrals(const Entry& entry) {
+  // See add_to_integrals(); what is in the first integral goes on into the second.
+  const double h = entry.h, g = kGamma, one = 1.0 - g, after = entry.left - h;
+  const double by1 = h * one, by2 = h * g, twice_by1 = by1 * (2.0 * h * g + after), twice_by2 = by2 * (h * g + after);
+  const Index length = rows_.length();
+  const auto add = [&](Index r, Index r2, double by, double* lam1, double* lam2) {
+    if (r2 >= 0) {
+      lam1[r2] += by * twice_by1;
+      lam2[r2] += by * twice_by2;
+    }
+    if (r >= 0) {
+      lam1[r] += by * by1;
+      lam2[r] += by * by2;
+    }
+  };
+  const auto add_length = [&](Index r, Index r2, double by, double f1, double f2, double so_far) {
+    const double once = one * f1 + g * f2;
+    if (r2 >= 0) rows_.h()[r2] += by * (so_far + 2.0 * h * g * (2.0 * one * f1 + g * f2) + after * once);
+    if (r >= 0) rows_.h()[r] += by * once;
+  };
+  for (const Integral& each : integrals_) {
+    const Index row = (3 * static_cast<Index>(each.strand) + each.i) * length;
+    add(each.r, each.r2, each.by, lam1_.data() + row, lam2_.data() + row);
+    if (!entry.times_move) continue;
+    const StrandTrack& at = track(entry, each.strand);
+    add_length(each.r, each.r2, each.by, at.lam1(each.i), at.lam2(each.i), at.lam_bar(each.i));
   }
   for (std::size_t d = 0; d < record_->drives.size(); ++d) {
     const FollowedDrives::Track& at = drive(entry, d);
-    double *const f = drive_force(false, d, length), *const f2 = drive_force(true, d, length);
-    add(of_drives_[d].lam, of_drives_[d].lam2, 1.0, f, f2, at.force, at.force2, at.lam_bar);
+    const auto [r, r2] = of_drives_[d];
+    add(r, r2, 1.0, drive_force(false, d, length), drive_force(true, d, length));
+    if (entry.times_move) add_length(r, r2, 1.0, at.force, at.force2, at.lam_bar);
   }
 }
 

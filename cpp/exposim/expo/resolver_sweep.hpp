@@ -131,6 +131,8 @@ class ResolverSweep {
   void undo_cut(const ResolverRecord::Entry& entry);
   void undo_change(const ResolverRecord::Entry& entry);
   void undo_compliance(std::size_t k, double* A);
+  /// Which outputs integrate which forces of strands.
+  void find_integrals();
   /// What outputs change by with forces in the stages, by what integrals are made of; and with the length.
   void add_integrals(const ResolverRecord::Entry& entry);
 
@@ -157,6 +159,13 @@ class ResolverSweep {
   Eigen::Index outputs_ = 0, each_stage_ = 0, stage_count_ = 0;
   std::vector<Outputs> of_strands_;
   std::vector<Forces> of_coordinates_, of_drives_;
+  struct Integral {
+    std::size_t strand;
+    Eigen::Index i;      // its force in this direction
+    Eigen::Index r, r2;  // in ∫λ and ∫∫λ
+    double by;
+  };
+  std::vector<Integral> integrals_;
   SensitivityRows rows_, of_event_;
   bool length_counts_ = false;  // that of the present micro-step
   std::vector<double> stages_, stages_of_event_;

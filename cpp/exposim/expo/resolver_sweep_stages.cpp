@@ -30,6 +30,12 @@ const double* row_of_motion(const Place& place, Index i, const double* x, Index 
 /// G x of a motion x of all coordinates. @return behind it.
 double* put_motion(const Place& place, const double* x, double* to) {
   x += place.first;
+  if (place.size == 3) {
+    to[0] = x[0];
+    to[1] = x[1];
+    to[2] = x[2];
+    return to + 3;
+  }
   if (place.size == 6 && place.angular) x += 3;
   const bool turns = place.size == 6 && !place.angular, one = place.size == 1;
   const double* const arm = place.arm.data();
@@ -179,23 +185,28 @@ void ResolverSweep::add_linear_changes(const Entry& entry, std::size_t k, Sensit
   const Vector3d eta = g * at.a1;
   const LinearChange first = law(k).linear_change(phase, g * (phase.dp + eta), eta);
   const LinearChange second = law(k).linear_change(phase, at.way, rest * at.a1 + g * at.a2);
-  RowSum sum(length);
-  const auto subtract = [&](const Vector3d& by1, const Vector3d& by2, double* row) {
-    sum.add(1.0, row).add(-by1, lam1).add(-by2, lam2).into(row);
+  constexpr Index kMost = 5 + kMaterialRows;
+  Eigen::Matrix<double, kMost, 6, Eigen::RowMajor> by;
+  std::array<double*, kMost> rows;
+  Index count = 0;
+  const auto subtract = [&](const auto& by1, const auto& by2, double* row) {
+    by.row(count) << -by1.transpose(), -by2.transpose();
+    rows[static_cast<std::size_t>(count++)] = row;
   };
   if (first.slides) {
     for (Index i = 0; i < 3; ++i) subtract(first.by_slide.col(i), second.by_slide.col(i), z.slide(k)[i]);
     subtract(first.by_turning, second.by_turning, z.turning(k));
     subtract(first.by_mu, second.by_mu, z.mu(k));
   }
-  if (!has_material(k)) return;
-  Eigen::Matrix<double, 3, kMaterialRows> by1 = first.by_material, by2 = second.by_material;
-  if (!first.slides) {
-    const Eigen::Matrix<double, 3, kMaterialRows> start = law(k).force_by_material(phase);
-    by1 -= start;
-    by2 -= start;
+  if (has_material(k)) {
+    Eigen::Matrix<double, 3, kMaterialRows> start = Eigen::Matrix<double, 3, kMaterialRows>::Zero();
+    if (!first.slides) start = law(k).force_by_material(phase);
+    for (Index m = 0; m < kMaterialRows; ++m) {
+      subtract(first.by_material.col(m) - start.col(m), second.by_material.col(m) - start.col(m), z.material(k, m));
+    }
   }
-  for (Index m = 0; m < kMaterialRows; ++m) subtract(by1.col(m), by2.col(m), z.material(k, m));
+  const std::array<const double*, 6> forces{lam1[0], lam1[1], lam1[2], lam2[0], lam2[1], lam2[2]};
+  multiply_rows_at(count, 6, length, by.data(), 6, forces.data(), rows.data(), rows.data());
 }
 
 void ResolverSweep::begin_drives(const Entry& entry, bool second, SensitivityRows& z, double* A) {

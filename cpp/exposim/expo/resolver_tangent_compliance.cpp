@@ -97,6 +97,12 @@ void ResolverTangent::gather_asked(const ResolverRecord& record, const double* r
                                    std::vector<const double*>& to) {
   const std::vector<std::size_t>& strands = sweep_.strands();
   const auto row = [&](std::size_t place) { return rows + static_cast<Index>(place) * length; };
+  const auto by_itself = [&](std::size_t k) { return record.asked.of[k].size == 3; };
+  if (std::all_of(strands.begin(), strands.end(), by_itself)) {  // all coordinates are places
+    to.clear();
+    for (std::size_t p = 0; p < sweep_.places().size(); ++p) to.push_back(row(p));
+    return;
+  }
   std::size_t next = 0;
   const std::vector<const double*>& all = blocks_.gather(record.asked, length, [&](std::size_t k) {
     const bool acts = next < strands.size() && strands[next] == k;

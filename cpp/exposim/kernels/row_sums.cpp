@@ -40,6 +40,18 @@ EXPOSIM_INLINE void multiply(Index inner, Index stride, const double* a, const d
   for (Index i = 0; i < Fours; ++i) reinterpret_cast<Four*>(y)[i] = sum[i];
 }
 
+template <Index Fours>
+EXPOSIM_INLINE void multiply_at(Index inner, Index from, const double* a, const double* const* x, const double* plus,
+                                double* y) {
+  Four sum[Fours];  // NOLINT
+  for (Index i = 0; i < Fours; ++i) sum[i] = plus ? reinterpret_cast<const Four*>(plus + from)[i] : Four{};
+  for (Index j = 0; j < inner; ++j) {
+    const Four* const row = part_of(x[j], from);
+    for (Index i = 0; i < Fours; ++i) sum[i] += a[j] * row[i];
+  }
+  for (Index i = 0; i < Fours; ++i) reinterpret_cast<Four*>(y + from)[i] = sum[i];
+}
+
 }  // namespace
 
 EXPOSIM_FOR_EACH_MACHINE
@@ -75,6 +87,16 @@ void multiply_rows(Index rows, Index inner, Index length, Index stride, const do
       *reinterpret_cast<Four*>(y + at) = plus ? *reinterpret_cast<const Four*>(plus + at) : Four{};
     }
   }
+}
+
+EXPOSIM_FOR_EACH_MACHINE
+void multiply_rows_at(Index rows, Index inner, Index length, const double* A, Index stride_A, const double* const* x,
+                      const double* const* plus, double* const* y) {
+  for_each_part(length, [&](const auto at_once, Index from) EXPOSIM_INLINE_CALL {
+    for (Index r = 0; r < rows; ++r) {
+      multiply_at<decltype(at_once)::value>(inner, from, A + r * stride_A, x, plus ? plus[r] : nullptr, y[r]);
+    }
+  });
 }
 
 EXPOSIM_FOR_EACH_MACHINE

@@ -17,6 +17,10 @@ void sum_rows(Eigen::Index length, Eigen::Index count, const double* factors, co
 void multiply_rows(Eigen::Index rows, Eigen::Index inner, Eigen::Index length, Eigen::Index stride, const double* A,
                    Eigen::Index stride_A, const double* x, const double* plus, double* y);
 
+/// The same of rows that stand anywhere.
+void multiply_rows_at(Eigen::Index rows, Eigen::Index inner, Eigen::Index length, const double* A,
+                      Eigen::Index stride_A, const double* const* x, const double* const* plus, double* const* y);
+
 // Of rows of any length, which begin every so many numbers:
 /// y += x and z += factor x; z like y.
 void add_rows_twice(Eigen::Index rows, Eigen::Index length, Eigen::Index stride_x, const double* x, Eigen::Index stride,
