@@ -131,17 +131,24 @@ void ExpoTangent::commit(const Motion& motion, const Memory& carried, const Memo
   const double norm = held.norm();
   const Vector3d direction = held / norm;
   const Matrix3d across = Matrix3d::Identity() - n * n.transpose();
-  Tangent dheld = -made_of->K_t * ds - made_of->B_t * across * at.dp;
-  Tangent dlam_n = -n.transpose() * (made_of->K_n * at.c + made_of->B_n * at.dp);
-  if (material) {
-    dheld -= carried.s * material->row(1);
-    dheld -= tangent(motion.dp, n) * material->row(3);
-    dlam_n -= (motion.phi - committed.phi0) * material->row(0) + n.dot(motion.dp) * material->row(2);
-  }
+  const Matrix3d turn = lam_n / norm * (across - direction * direction.transpose());
   const double by = made_of->mu / made_of->K_t;
-  ds = -by * (direction * dlam_n + lam_n / norm * (across - direction * direction.transpose()) * dheld);
-  if (!material) return;
-  ds -= lam_n * direction * (material->row(4) / made_of->K_t - by / made_of->K_t * material->row(1));
+  const Matrix3d along = direction * n.transpose();
+  Rows3Sum sum(to_.size);
+  sum.add(by * made_of->K_n * along, rows3(at.c, 0));
+  sum.add(by * (made_of->B_n * along + made_of->B_t * turn * across), rows3(at.dp, 0));
+  sum.add(made_of->mu * turn, rows3(ds, 0));
+  if (material) {
+    const auto add = [&](const Vector3d& factors, Index which) { sum.add(factors, material->row(which).data()); };
+    add(by * (motion.phi - committed.phi0) * direction, 0);
+    add(by * (turn * carried.s + lam_n / made_of->K_t * direction), 1);
+    add(by * n.dot(motion.dp) * direction, 2);
+    add(by * turn * tangent(motion.dp, n), 3);
+    add(-lam_n / made_of->K_t * direction, 4);
+  }
+  Tangent slipping(3, to_.size);
+  sum.into(rows3(slipping, 0));
+  ds.swap(slipping);
 }
 
 }  // namespace exposim
