@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <functional>
 #include <vector>
 
@@ -56,6 +57,13 @@ class CountingDirections : public Directions {
     to.middleCols(first, count) += A.leftCols(count);
   }
   Eigen::Index force(Eigen::Index dof) const { return force_of_[static_cast<std::size_t>(dof)]; }
+  /// f(first, count) with those of all directions before `end` that they are, as many at a time as follow each other.
+  template <typename Function>
+  void for_each_run(Eigen::Index end, const Function& f) const {
+    for (const Run& each : runs_) {
+      if (each.to < end) f(each.to, std::min(each.count, end - each.to));
+    }
+  }
   /// Puts rows by these directions into some by all of them, which are zero.
   void put(const Tangent& rows, Eigen::Index first, Tangent& all) const;
 

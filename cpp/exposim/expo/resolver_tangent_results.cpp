@@ -23,7 +23,11 @@ void ResolverTangent::allot() {
   strands_.resize(count);
   drives_.resize(drives);
   coordinates_ = inputs_->coordinates.of.empty() ? 3 * static_cast<Index>(count) : inputs_->coordinates.count;
-  numbers_.resize((15 * count + 4 * drives + 2 * static_cast<std::size_t>(coordinates_)) *
+  // All that nothing is known of share zeros.
+  const auto asked = [&](std::size_t k) { return inputs_->all_strands || acts_[k]; };
+  std::size_t apart = 1;
+  for (std::size_t k = 0; k < count; ++k) apart += asked(k);
+  numbers_.resize((15 * apart + 4 * drives + 2 * static_cast<std::size_t>(coordinates_)) *
                   static_cast<std::size_t>(directions_));
   clear_numbers(static_cast<Index>(numbers_.size()), numbers_.data());
   scratch_.resize(static_cast<std::size_t>(3 * directions_));
@@ -34,7 +38,9 @@ void ResolverTangent::allot() {
     return first;
   };
   for (double** const each : {&lam_bar_, &lam_bar2_}) *each = take(coordinates_);
-  for (Results& each : strands_) each = {take(3), take(3), take(3), take(3), take(3)};
+  const auto take_strand = [&] { return Results{take(3), take(3), take(3), take(3), take(3)}; };
+  const Results none = take_strand();
+  for (std::size_t k = 0; k < count; ++k) strands_[k] = asked(k) ? take_strand() : none;
   for (Results& each : drives_) each = {take(1), take(1), take(1), take(1), nullptr};
 }
 
@@ -48,7 +54,9 @@ void ResolverTangent::differentiate(Wanted wanted, bool exact) {
     }
   }
   const Whole once{&inputs_->ddp_bar, &inputs_->held, dt_, false};
-  const Whole twice{&inputs_->ddp_bar2, &inputs_->held2, 0.5 * dt_ * dt_, true};
+  const bool apart = inputs_->ddp_bar2.rows() > 0;
+  const Whole twice{apart ? &inputs_->ddp_bar2 : &inputs_->ddp_bar, apart ? &inputs_->held2 : &inputs_->held,
+                    0.5 * dt_ * dt_, true};
   for (std::size_t group = 0; group < groups_; ++group) {
     ResolverRecord& record = records_[group];
     ask(record);

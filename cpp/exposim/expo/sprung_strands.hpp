@@ -26,7 +26,8 @@ class SprungStrands {
     springs_[k].values.topLeftCorner<3, 3>() = Q;
   }
   /// @param Upsilon of which the leading rows are meant.
-  void attach(const Eigen::MatrixXd& Upsilon) {
+  template <typename Symmetric>
+  void attach(const Symmetric& Upsilon) {
     const Eigen::Index m = 3 * static_cast<Eigen::Index>(springs_.size());
     attached_.load(m, Upsilon.data(), Upsilon.rows());
     attached_.attach(springs_, false, IdentityPlus::Forces::kOnBlocks);

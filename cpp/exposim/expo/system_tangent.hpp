@@ -30,7 +30,8 @@ struct SystemTangent {
   /// and of masses.
   Tangent turns;
   Tangent dq_turns;  ///< dq with those, where there are any
-  /// Of strands and dofs, what is held in ddp_bar; and what is in another one, for displacements. Empty: nothing.
+  /// Of strands and dofs, what is held in ddp_bar; and what is in another one, for displacements, if there is any.
+  /// Empty: nothing.
   Eigen::VectorXd held, held2;
   Tangent ddp_bar2;
   /// Also of strands that did not act it is asked where they came to; else the rows above say nothing of them.

@@ -30,6 +30,27 @@ inline void scale(double a, const RowMatrixXd& x, RowMatrixXd& out) {
   const double* const only = x.data();
   sum_rows(x.size(), 1, &a, &only, out.data());
 }
+/// Some rows of a matrix, where they stand.
+class RowsAt {
+ public:
+  RowsAt(RowMatrixXd& x, const std::vector<Eigen::Index>& rows) {
+    rows_.reserve(rows.size());
+    for (const Eigen::Index i : rows) rows_.push_back(x.data() + i * x.cols());
+  }
+  explicit RowsAt(RowMatrixXd& x) {
+    rows_.reserve(static_cast<std::size_t>(x.rows()));
+    for (Eigen::Index i = 0; i < x.rows(); ++i) rows_.push_back(x.data() + i * x.cols());
+  }
+  double* const* data() const { return rows_.data(); }
+
+ private:
+  std::vector<double*> rows_;
+};
+/// y = plus + A x of rows of so many numbers. @param plus null: nothing.
+inline void multiply(const RowMatrixXd& A, const RowsAt& x, const RowsAt* plus, Eigen::Index length, const RowsAt& y) {
+  multiply_rows_at(A.rows(), A.cols(), length, A.data(), A.cols(), x.data(), plus ? plus->data() : nullptr, y.data());
+}
+
 /// y += A x
 inline void add_product(const RowMatrixXd& A, const Tangent& x, Tangent& y) {
   multiply_rows(A.rows(), A.cols(), x.cols(), x.cols(), A.data(), A.cols(), x.data(), y.data(), y.data());

@@ -146,7 +146,11 @@ void ExpoTangent::place_terms(At at, const VectorXd& dq) {
   half_ways_.clear();
   clear(system_.dq, coordinates(), to_.size);
   if (at == At::kHalfOfVelocity) add_start_velocity(0.5 * dt_, system_.dq);
-  if (at == At::kHalfOfWay) system_.dq.topRows(to_.nv) = 0.5 * dway_;
+  if (at == At::kHalfOfWay) {
+    const double* const way = dway_.data();
+    constexpr double kHalf = 0.5;
+    sum_rows(dway_.size(), 1, &kHalf, &way, system_.dq.data());
+  }
   if (at != At::kStart) {
     for (const std::size_t i : tree.free_bodies) {
       const Index first = tree.joints[i].in_v;
@@ -155,7 +159,9 @@ void ExpoTangent::place_terms(At at, const VectorXd& dq) {
       if (local_q_) {
         moved.middleCols<6>(to_.v(first)) *= move.by_dq;  // of a multiple of the identity
       } else {
-        moved = move.by_dq * Tangent(moved);
+        six_ = moved;
+        const RowMatrixXd by_dq = move.by_dq;
+        multiply_rows(6, 6, to_.size, to_.size, by_dq.data(), 6, six_.data(), nullptr, moved.data());
       }
       moved.middleCols<6>(to_.q(first)) += move.by_q - Eigen::Matrix<double, 6, 6>::Identity();
     }

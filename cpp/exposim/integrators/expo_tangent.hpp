@@ -191,10 +191,16 @@ class ExpoTangent final : public AgreementWatcher {
   /// Derivatives of v̇ = a and of the accelerations of strands, with forces held.
   void hold_forces(RobotData& data, const StrandList& strands, const Vector& a, const Vector& lam, Tangent& da,
                    Tangent& ddp);
+  /// The same where no more is asked for than a way that velocities are taken from: without `exact`, of what is pushed
+  /// alone, since by forces that are held ways hardly change.
+  void hold_forces_of_way(RobotData& data, const StrandList& strands, const Vector& a, const Vector& lam, Tangent& da,
+                          Tangent& ddp);
+  /// What is left of M v̇ + h − Jᵀλ − f where neither q nor v changes.
+  void begin_residual(const RobotData& data, const Vector& a, Tangent& residual) const;
   /// The same of what was followed, with drives along degrees of freedom behind the strands.
-  /// @param held these forces.
+  /// @param way no more is asked for. @param held these forces.
   void hold_followed(RobotData& data, const StrandList& strands, const Vector& a, const Vector& lam,
-                     const Vector& along, Tangent& da, Tangent& ddp, Vector& held);
+                     const Vector& along, bool way, Tangent& da, Tangent& ddp, Vector& held);
   /// By what double averages of forces have beside averages, which are held already.
   void hold_double_averages(RobotData& data, const StrandList& strands);
   /// Forces over the step, of strands and along degrees of freedom, and the accelerations that they lead to.
@@ -328,6 +334,7 @@ class ExpoTangent final : public AgreementWatcher {
   std::vector<Eigen::Vector3d> c_mid_;
   std::size_t known_ = 0;  // leading strands of which it knows
   AskedStrands asked_;
+  std::vector<Eigen::Index> rows_asked_;  // of these, as far as the look ahead goes
   TurningCompliance compliance_, of_blocks_;
   bool has_compliance_derivatives_ = false;
   AveragesTangent averages_;

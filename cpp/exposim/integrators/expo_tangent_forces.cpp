@@ -8,6 +8,7 @@
 namespace exposim {
 
 using Eigen::Index;
+using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
@@ -129,6 +130,28 @@ void ExpoTangent::put_accelerations(const StrandList& strands, Index rows, RowMa
   }
 }
 
+void ExpoTangent::begin_residual(const RobotData& data, const VectorXd& a, Tangent& residual) const {
+  scale(-1.0, dforce_, residual);
+  if (out_->wrenches > 0) residual.middleCols(to_.wrenches, by_wrenches_.cols()) -= by_wrenches_;
+  add_by_masses(data, a, residual);
+}
+
+void ExpoTangent::hold_forces_of_way(RobotData& data, const StrandList& strands, const VectorXd& a, const VectorXd& lam,
+                                     Tangent& da, Tangent& ddp) {
+  if (out_->exact || !turning_.empty()) return hold_forces(data, strands, a, lam, da, ddp);
+  begin_residual(data, a, da);
+  // But for drives, only forces push, and what comes behind them.
+  const Index first = fits_.all.empty() ? kFour * (to_.forces / kFour) : 0, count = to_.size - first;
+  moved_ = da.rightCols(count);
+  clear(ddp, lam.size(), to_.size);
+  asked_.for_each(lam.size(), [&](Index row, Index rows) {
+    multiply(-compliance_.response().middleCols(row, rows).transpose(), moved_, dw_);
+    ddp.block(row, first, rows, count) = dw_;
+  });
+  factor_.solve_rows(count, moved_.data(), -1.0);
+  da.rightCols(count) = moved_;
+}
+
 void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const VectorXd& a, const VectorXd& lam,
                               Tangent& da, Tangent& ddp) {
   dynamics_.begin(data, a);
@@ -140,9 +163,7 @@ void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const 
   dynamics_.compute(by_q_, &by_v_);
   slide_reactions(strands, lam);
   if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_.leftCols(to_.nv);
-  scale(-1.0, dforce_, da);
-  if (out_->wrenches > 0) da.middleCols(to_.wrenches, by_wrenches_.cols()) -= by_wrenches_;
-  add_by_masses(data, a, da);
+  begin_residual(data, a, da);
   add_by_q_and_v(by_q_, by_v_, nullptr, da);
   turn_forces(strands, lam, da);
   const Index m = lam.size();
@@ -168,23 +189,23 @@ void ExpoTangent::add_change_of_response(const StrandList& strands, const Vector
   if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_.leftCols(to_.nv);
   // By q alone: as many columns as there are degrees of freedom.
   clear(response_by_q_, to_.nv, padded(to_.nv));
-  response_by_q_.leftCols(to_.nv) = by_q_;
+  response_by_q_.leftCols(to_.nv) = -by_q_;
   const bool turns = !turning_.empty();
   if (ddp && turns) subtract_change_of_Upsilon(-factor * f, *ddp);
   if (ddp && !turns) {
     put_accelerations(strands, ddp->rows(), nullptr);
     clear(accelerations_by_q_, ddp->rows(), response_by_q_.cols());
     accelerations_by_q_.leftCols(to_.nv) = by_position_;
-    const RowMatrixXd response = -compliance_.response().leftCols(ddp->rows()).transpose();
+    const MatrixXd& response = compliance_.response();
     const Index length = response_by_q_.cols();
     asked_.for_each(ddp->rows(), [&](Index first, Index rows) {
       double* const to = accelerations_by_q_.row(first).data();
-      multiply_rows(rows, to_.nv, length, length, response.row(first).data(), to_.nv, response_by_q_.data(), to, to);
+      multiply_rows(rows, to_.nv, length, length, response.col(first).data(), to_.nv, response_by_q_.data(), to, to);
       if (factor != 1.0) accelerations_by_q_.middleRows(first, rows) *= factor;
       add_by_any_q(accelerations_by_q_, first, rows, *ddp);
     });
   }
-  factor_.solve_rows(response_by_q_.cols(), response_by_q_.data(), -1.0);
+  factor_.solve_rows(response_by_q_.cols(), response_by_q_.data());
   add_by_any_q(response_by_q_, 0, to_.nv, da);
   if (!turns && masses_.empty()) return;
   Tangent rest = Tangent::Zero(to_.nv, to_.size);

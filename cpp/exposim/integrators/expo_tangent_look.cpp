@@ -28,6 +28,29 @@ VectorXd forces_of(const std::vector<Glance>& glances, std::size_t count) {
   return lam;
 }
 
+/// Columns of a matrix, row by row.
+RowMatrixXd columns_of(const Eigen::Ref<const MatrixXd>& A, const std::vector<Index>& columns) {
+  RowMatrixXd found(A.rows(), static_cast<Index>(columns.size()));
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    const double* const from = A.col(columns[j]).data();
+    double* const to = found.data() + j;
+    for (Index i = 0; i < A.rows(); ++i) to[i * found.cols()] = from[i];
+  }
+  return found;
+}
+
+/// What some of its numbers have with each other in a symmetric matrix.
+RowMatrixXd among(const MatrixXd& A, const std::vector<Index>& which) {
+  const auto size = static_cast<Index>(which.size());
+  RowMatrixXd found(size, size);
+  double* to = found.data();
+  for (const Index i : which) {
+    const double* const from = A.data() + i * A.rows();
+    for (const Index j : which) *to++ = from[j];
+  }
+  return found;
+}
+
 /// Whether the second of two stages does anything that depends on what the first led to.
 bool depends_on_first(const LookAhead& ahead) {
   const auto depends = [](const Glance& each) { return each.does != Does::kNothing && each.does != Does::kHold; };
@@ -46,7 +69,7 @@ void ExpoTangent::look_ahead(RobotData& data, const StiffSystem& system, const S
   VectorXd a = free_acceleration(data, system);
   const std::size_t count = acting(strands, ahead);
   if (count == 0) {
-    hold_forces(data, strands, a, VectorXd(), da_, ddp_);
+    hold_forces_of_way(data, strands, a, VectorXd(), da_, ddp_);
   } else {
     watch_unknown(ahead.first());
     watch_unknown(ahead.last());
@@ -61,7 +84,7 @@ void ExpoTangent::look_ahead(RobotData& data, const StiffSystem& system, const S
 
 void ExpoTangent::look_at_strands(RobotData& data, const StiffSystem& system, const StrandList& strands,
                                   std::size_t count, const LookAhead& ahead) {
-  const RowMatrixXd response = compliance_.response().leftCols(row(count));
+  const auto response = compliance_.response().leftCols(row(count));
   const VectorXd free = free_acceleration(data, system);
   const bool first_counts = depends_on_first(ahead), exact = out_->exact;
   const bool any_closes = closes(ahead.first()) || closes(ahead.last());
@@ -73,8 +96,12 @@ void ExpoTangent::look_at_strands(RobotData& data, const StiffSystem& system, co
       asked_.add(k < count && (ahead.first()[k].does != Does::kNothing || ahead.last()[k].does != Does::kNothing));
     }
   }
+  rows_asked_.clear();
+  asked_.for_each(row(count), [&](Index first, Index rows) {
+    for (Index i = first; i < first + rows; ++i) rows_asked_.push_back(i);
+  });
   begin_looking(strands, ahead.first());
-  hold_forces(data, strands, free + response * held, held, da_, ddp_held_);
+  hold_forces_of_way(data, strands, free + response * held, held, da_, ddp_held_);
   if (any_closes) ddp_free_ = ddp_held_;
   const auto take = [&](const std::vector<Glance>& glances) {
     const VectorXd lam = forces_of(glances, count), more = lam - held;
@@ -93,7 +120,8 @@ void ExpoTangent::look_at_strands(RobotData& data, const StiffSystem& system, co
     reconsider(strands, ahead.first(), ahead.last());
   }
   take(ahead.last());
-  add_product(response, dlam_, da_);
+  const RowsAt da(da_);
+  multiply(columns_of(response, rows_asked_), RowsAt(dlam_, rows_asked_), &da, to_.size, da);
   asked_.all();
 }
 
@@ -159,14 +187,15 @@ void ExpoTangent::look_stage(const StiffSystem& system, const StrandList& strand
                              const std::vector<Glance>& glances) {
   const Index m = row(count);
   const double h = 0.5 * dt_;
-  const RowMatrixXd Upsilon = compliance_.Upsilon().topLeftCorner(m, m);
-  VectorXd ddp = Upsilon * forces_of(glances, count);
+  VectorXd ddp = compliance_.Upsilon().topLeftCorner(m, m) * forces_of(glances, count);
   for (std::size_t k = 0; k < count; ++k) ddp.segment<3>(row(k)) += system.rows()[k].ddp_bar;
   // λ = f − Q p̈ with the whole acceleration p̈.
-  springs_.clear(count);
+  const std::size_t asked = rows_asked_.size() / 3;
+  springs_.clear(asked);
   dlam_.resize(m, to_.size);
   Rows3Sum f(to_.size);
-  for (std::size_t k = 0; k < count; ++k) {
+  for (std::size_t which = 0; which < asked; ++which) {
+    const auto k = static_cast<std::size_t>(rows_asked_[3 * which] / 3);
     const Glance& glance = glances[k];
     if (glance.does == Does::kNothing) {
       f.into(rows3(dlam_, row(k)));
@@ -176,7 +205,7 @@ void ExpoTangent::look_stage(const StiffSystem& system, const StrandList& strand
     const Strand& strand = strands.all()[k];
     const Vector3d& n = strand.motion.n;
     const Vector3d p = ddp.segment<3>(row(k));
-    springs_.put(k, glance.Q);
+    springs_.put(which, glance.Q);
     const Matrix3d along = n * n.transpose(), across = Matrix3d::Identity() - along;
     const Rows3 dp = rows3(starts_[k].dp, 0);
     const bool has_material = !system_.materials.empty();
@@ -219,10 +248,13 @@ void ExpoTangent::look_stage(const StiffSystem& system, const StrandList& strand
     }
     f.into(rows3(dlam_, row(k)));
   }
-  doff_ = ddp_held_;
-  add_product(Upsilon, dlam_, doff_);
-  springs_.attach(compliance_.Upsilon());
-  multiply(springs_.accelerations(), doff_, ddp_);
+  const RowMatrixXd Upsilon = among(compliance_.Upsilon(), rows_asked_);
+  doff_.resize(Upsilon.rows(), to_.size);
+  ddp_.resize(m, to_.size);
+  const RowsAt held(ddp_held_, rows_asked_), off(doff_);
+  multiply(Upsilon, RowsAt(dlam_, rows_asked_), &held, to_.size, off);
+  springs_.attach(Upsilon);
+  multiply(springs_.accelerations(), off, nullptr, to_.size, RowsAt(ddp_, rows_asked_));
   for (std::size_t k = 0; k < count; ++k) {
     if (glances[k].does == Does::kNothing) continue;
     const Rows3 lam_rows = rows3(dlam_, row(k));

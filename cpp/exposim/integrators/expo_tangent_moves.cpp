@@ -29,13 +29,11 @@ void ExpoTangent::keep_part() {
   } else {
     Tangent joined = out_->next;
     joined.leftCols(n).setZero();
-    for (Index i = 0; i < joined.rows(); ++i) {  // of which many are zero
-      sum_.add(1.0, joined.row(i).data());
-      for (Index j = 0; j < n; ++j) {
-        if (out_->next(i, j) != 0.0) sum_.add(out_->next(i, j), parts_.row(j).data());
-      }
-      sum_.into(joined.cols(), joined.row(i).data());
-    }
+    const Index size = joined.cols();
+    to_.for_each_run(n, [&](Index first, Index count) {
+      multiply_rows(joined.rows(), count, size, size, out_->next.data() + first, size, parts_.row(first).data(),
+                    joined.data(), joined.data());
+    });
     parts_ = joined;
   }
   parted_ = true;
@@ -135,8 +133,8 @@ void ExpoTangent::add_response(ResolverTangent::View dlam, Tangent& da) const {
 }
 
 void ExpoTangent::hold_followed(RobotData& data, const StrandList& strands, const VectorXd& a, const VectorXd& lam,
-                                const VectorXd& along, Tangent& da, Tangent& ddp, VectorXd& held) {
-  hold_forces(data, strands, a, lam, da, ddp);
+                                const VectorXd& along, bool way, Tangent& da, Tangent& ddp, VectorXd& held) {
+  way ? hold_forces_of_way(data, strands, a, lam, da, ddp) : hold_forces(data, strands, a, lam, da, ddp);
   const Index m = lam.size(), count = static_cast<Index>(system_.dofs.size());
   held = lam;
   if (count == 0) return;
@@ -151,13 +149,17 @@ void ExpoTangent::hold_followed(RobotData& data, const StrandList& strands, cons
 
 void ExpoTangent::hold_double_averages(RobotData& data, const StrandList& strands) {
   if (!turning_.empty() || !system_.dofs.empty()) {
-    return hold_followed(data, strands, a_.col(1), followed_.col(1), along_.col(1), da2_, system_.ddp_bar2,
+    return hold_followed(data, strands, a_.col(1), followed_.col(1), along_.col(1), false, da2_, system_.ddp_bar2,
                          system_.held2);
   }
   da2_ = da_;
+  if (!out_->exact) {
+    system_.ddp_bar2.resize(0, 0);
+    system_.held2.resize(0);
+    return;
+  }
   system_.ddp_bar2 = system_.ddp_bar;
   system_.held2 = followed_.col(1);
-  if (!out_->exact) return;
   add_change_of_response(strands, a_.col(1) - a_.col(0), followed_.col(1) - followed_.col(0), da2_, 1.0,
                          &system_.ddp_bar2);
 }
@@ -202,7 +204,7 @@ void ExpoTangent::follow(RobotData& data, const StiffSystem& system, const Stran
   if (!resolver_.supported()) return give_up();
   watch_unknown(followed.resolver);
   take_followed(data, system, strands, followed);
-  hold_followed(data, strands, a_.col(0), followed_.col(0), along_.col(0), da_, system_.ddp_bar, system_.held);
+  hold_followed(data, strands, a_.col(0), followed_.col(0), along_.col(0), false, da_, system_.ddp_bar, system_.held);
   hold_double_averages(data, strands);
   differentiate_shared(data);
   resolver_.differentiate(ResolverTangent::Wanted::kAll, out_->exact);
@@ -212,8 +214,10 @@ void ExpoTangent::follow(RobotData& data, const StiffSystem& system, const Stran
   modes_.clear();
   aims_at_averages_ = false;
   for (std::size_t k = 0; k < count; ++k) {
-    way_target_.middleRows<3>(row(k)) = resolver_.moved(k);
-    dp_target_.middleRows<3>(row(k)) = resolver_.velocity(k);
+    if (asked_(k)) {
+      way_target_.middleRows<3>(row(k)) = resolver_.moved(k);
+      dp_target_.middleRows<3>(row(k)) = resolver_.velocity(k);
+    }
     modes_.push_back(followed.resolver.end(k).mode);
   }
   add_response(resolver_.lam_bar(), da_);
@@ -231,12 +235,12 @@ void ExpoTangent::follow_way(RobotData& data, const StiffSystem& system, const S
   if (!resolver_.supported()) return give_up();
   watch_unknown(followed.resolver);
   take_followed(data, system, strands, followed);
-  hold_followed(data, strands, a_.col(1), followed_.col(1), along_.col(1), da2_, system_.ddp_bar2, system_.held2);
+  hold_followed(data, strands, a_.col(1), followed_.col(1), along_.col(1), true, da2_, system_.ddp_bar2, system_.held2);
   differentiate_shared(data);
   resolver_.differentiate(ResolverTangent::Wanted::kWay, out_->exact);
   add_response(resolver_.lam_bar2(), da2_);
   if (!followed.drives.empty()) add_double_averages_of_drives(followed.drives);
-  dway_ = 0.5 * dt_ * dt_ * da2_;
+  scale(0.5 * dt_ * dt_, da2_, dway_);
   q_of_way_ = v_of_way_ = false;  // but of the way before it
   add_start_velocity(dt_, dway_);
   displace(a_.col(1), da2_, dway_);
