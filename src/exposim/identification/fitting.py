@@ -190,8 +190,7 @@ class Fit:
         began = time.perf_counter()
         rows = np.flatnonzero(stale.any(axis=1))
         self.sensitivities.renew(point.pool, point.states, np.exp(point.p), stale)
-        J = self.sensitivities.of_residuals(rows)
-        equations.renew(rows, J.reshape(len(rows), -1, J.shape[-1]))
+        equations.renew(rows, self.sensitivities.of_residuals(rows))
         self.tally.linearize_seconds += time.perf_counter() - began
         self.tally.linearizations += self._share(stale)
 
@@ -210,7 +209,7 @@ class Fit:
         """From a point to the best near it."""
         W, every = len(self.windows), self.sensitivities.steps
         damping, growth = np.full(W, FIRST_DAMPING), 2.0
-        equations = NormalEquations.empty(W, point.residuals[0].size, self.known, len(self.asked), self.estimated)
+        equations = NormalEquations.empty(point.residuals.shape, self.known, len(self.asked), self.estimated)
         current = np.ones(W, dtype=bool)  # whether derivatives are those of the point, or as good
         point, limits, _ = self._renewed(point, equations, every)
         self._note(0, point, damping, True, 1.0)
@@ -270,9 +269,8 @@ class Fit:
     def _surprised(equations: NormalEquations, point: Point, trial: Point, dp: Array) -> NDArray[np.bool_]:
         """Windows of which a step came to something else than derivatives foresaw, (W,)."""
         foreseen = equations.foreseen(trial.away - point.away, dp)
-        apart = (point.residuals - trial.residuals).reshape(foreseen.shape) - foreseen
-        off = np.sum(apart**2, axis=1)
-        return np.asarray((off > UNSEEN) & (off > TRUSTED * np.sum(foreseen**2, axis=1)))
+        off = np.sum((point.residuals - trial.residuals - foreseen) ** 2, axis=(1, 2))
+        return np.asarray((off > UNSEEN) & (off > TRUSTED * np.sum(foreseen**2, axis=(1, 2))))
 
     def _reach(self, p: Array) -> tuple[Array, Array]:
         """Bounds of a step."""

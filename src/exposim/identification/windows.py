@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -105,7 +106,7 @@ class Windows:
                 shares[w, self.lengths[w]] = np.sqrt(0.5)
         return np.asarray(shares[:, :, None] * each)
 
-    @property
+    @cached_property
     def counts(self) -> Array:
         """How many numbers were measured in each window, those of shared instants by half, (W,)."""
         most = self.weights.max(axis=(0, 1))
