@@ -71,8 +71,9 @@ def test_steps_mislead_where_contacts_depend_on_what_is_changed():
     before = fit.begin(np.log([TRUTH["stiffness"]]))
     fit.sensitivities.renew(before.pool, before.states, np.exp(before.p), fit.sensitivities.steps)
     after = fit.evaluate(before.p + 0.3, before.starts, before.away)
-    every = np.ones(len(windows), dtype=bool)
-    misled = fit.sensitivities.misleading(before.states, after.states, after.p - before.p, every)
+    every, between = np.ones(len(windows), dtype=bool), (before.states, after.states, after.p - before.p)
+    assert fit.sensitivities.misleading(*between, after.p, every).all()  # as those of another parameter
+    misled = fit.sensitivities.misleading(*between, before.p, every)
     touching = (sim._layout.memory(before.states)[:, :, :, 1] > 0.0).any(axis=2)
     touched = touching[:, :-1] | touching[:, 1:]
     some = misled.sum(axis=1) < windows.T  # where none misleads by itself all are named

@@ -225,7 +225,7 @@ class Fit:
             quiet = quiet + 1 if small and fell < LITTLE * before else 0
             checked = checked and quiet > 0
             surprised = self._surprised(equations, point, trial, dp)
-            stale = self._misleading(point, trial, dp, surprised & ~current if fell <= 0.0 else surprised)
+            stale = self._misleading(point, trial, dp, fell > 0.0, surprised if fell > 0.0 else surprised & ~current)
             if fell > 0.0:
                 damping = np.where(trial.costs > point.costs, damping, damping / 5.0)
                 growth, point, current = 2.0, trial, np.zeros(W, dtype=bool)
@@ -249,9 +249,9 @@ class Fit:
         self.linearize(point, equations, stale if checked else every & ~current[:, None])
         return point, equations
 
-    def _misleading(self, point: Point, trial: Point, dp: Array, windows: NDArray[np.bool_]) -> Steps:
-        began = time.perf_counter()
-        found = self.sensitivities.misleading(point.states, trial.states, dp, windows)
+    def _misleading(self, point: Point, trial: Point, dp: Array, accepted: bool, windows: NDArray[np.bool_]) -> Steps:
+        began, p = time.perf_counter(), trial.p if accepted else point.p
+        found = self.sensitivities.misleading(point.states, trial.states, dp, p, windows)
         self.tally.linearize_seconds += time.perf_counter() - began
         return found
 

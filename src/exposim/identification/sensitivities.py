@@ -13,8 +13,9 @@ from exposim.identification.windows import Windows
 from exposim.simulation.rollout import Rollout
 
 # A step misleads if where it leads to changes by more than its derivatives foresee, in squares: more than this share of
-# the change, and more than this of the noise's own.
-TRUSTED, UNSEEN = 0.02, 0.01
+# the change, and more than this of the noise's own. So it does if a parameter differs by more than this share from what
+# it was when they were computed.
+TRUSTED, UNSEEN, OTHER = 0.02, 0.01, 0.04
 # Of a stretch, that counts as the noise's standard deviation does of what is measured [m or rad].
 STRETCH = 1e-5
 
@@ -41,6 +42,7 @@ class Sensitivities:
         self._weights = np.concatenate([noise, np.full(ndx - noise.size, 1.0 / STRETCH)])
         self.steps: Steps = np.arange(T) < windows.lengths[:, None]
         self.grazing = np.zeros((W, T), dtype=int)
+        self._p = np.zeros((W, T, len(names)))  # at which each was computed
 
     def renew(self, pool: Rollout, states: Array, values: Array, which: Steps) -> None:
         """Computes those of some steps anew.
@@ -55,6 +57,7 @@ class Sensitivities:
         wrenches = {frame: each[which] for frame, each in self._windows.wrenches.items()} or None
         found = pool.linearize(states[:, :-1][which], **inputs, wrenches=wrenches, by="nothing", parameters=self._names)
         self._A[which], self._P[which], self.grazing[which] = found.x, found.parameters * values, found.grazing
+        self._p[which] = np.log(values)
 
     def of_residuals(self, rows: NDArray[np.int_]) -> Array:
         """Of the residuals of some windows by starts and logarithms of parameters, (rows, T + 1, 2 nv, ndx + np)."""
@@ -72,13 +75,14 @@ class Sensitivities:
             np.multiply(S[:, : 2 * nv], weights[:, k + 1], out=J[:, k + 1])
         return J
 
-    def misleading(self, before: Array, after: Array, dp: Array, windows: NDArray[np.bool_]) -> Steps:
+    def misleading(self, before: Array, after: Array, dp: Array, p: Array, windows: NDArray[np.bool_]) -> Steps:
         """Steps that come to something else than was foreseen; all of a window in which none does by itself.
 
         Args:
             before: States, as :meth:`Windows.simulate` gives them.
             after: Likewise, with other starts and parameters.
             dp: By how much the logarithms of parameters differ.
+            p: These, where derivatives are wanted.
             windows: Of which steps are asked for, (W,).
         """
         found, rows = np.zeros_like(self.steps), np.flatnonzero(windows)
@@ -86,6 +90,8 @@ class Sensitivities:
         foreseen = np.matmul(self._A[rows], dx[:, :-1, :, None])[..., 0] + self._P[rows] @ dp
         off = np.sum(((dx[:, 1:] - foreseen) * self._weights) ** 2, axis=2)
         change = np.sum((dx[:, 1:] * self._weights) ** 2, axis=2)
-        seen = ~(off <= np.maximum(UNSEEN, TRUSTED * change)) & self.steps[rows]  # also what is not a number
+        seen = ~(off <= np.maximum(UNSEEN, TRUSTED * change))  # also what is not a number
+        seen |= (np.abs(p - self._p[rows]) > OTHER).any(axis=2)
+        seen &= self.steps[rows]
         found[rows] = np.where(seen.any(axis=1, keepdims=True), seen, self.steps[rows])
         return found
