@@ -37,9 +37,9 @@ DIVERGED = 1e12
 # It ends after so many iterations in which no parameter moved by more than this share of its standard deviation, and
 # the cost fell by less than this share. Starts may go on to follow the noise, from contact to contact that changes.
 QUIET, SETTLED, LITTLE = 2, 0.1, 0.01
-# And then, with derivatives of all windows computed anew, one in which none moved by more than this share; as much it
-# may be that a step would move them that leads nowhere better.
-SURELY_SETTLED = 0.3
+# And then, with derivatives of all windows computed anew, one in which none moved by more than this share. It may be as
+# much as the last of a step that leads nowhere better, as at kinks.
+SURELY_SETTLED, IN_VAIN = 0.3, 0.5
 
 Ended = Literal["converged", "no better nearby", "after the most iterations"]
 
@@ -221,7 +221,8 @@ class Fit:
             before = _merit(point.costs, limits)
             fell = before - _merit(trial.costs, limits)
             self._note(number, trial, damping, fell > 0.0, renewed)
-            small = np.all(np.abs(dp) < (SURELY_SETTLED if checked or fell <= 0.0 else SETTLED) * spread)
+            far = IN_VAIN if fell <= 0.0 else SURELY_SETTLED if checked else SETTLED
+            small = np.all(np.abs(dp) < far * spread)
             quiet = quiet + 1 if small and fell < LITTLE * before else 0
             checked = checked and quiet > 0
             surprised = self._surprised(equations, point, trial, dp)

@@ -63,15 +63,15 @@ class Sensitivities:
         """Of the residuals of some windows by starts and logarithms of parameters, (rows, T + 1, 2 nv, ndx + np)."""
         windows, (W, T, ndx, count) = self._windows, self._P.shape
         nv = windows.simulator.robot.nv
-        A, P = (self._A, self._P) if len(rows) == W else (self._A[rows], self._P[rows])
+        chosen = slice(None) if len(rows) == W else rows
         S = np.zeros((len(rows), ndx, ndx + count))
         S[:, :, :ndx] = np.eye(ndx)
         J = np.empty((len(rows), T + 1, 2 * nv, ndx + count))
         weights = windows.weights[rows, :, :, None]
         np.multiply(S[:, : 2 * nv], weights[:, 0], out=J[:, 0])
         for k in range(T):
-            S = np.matmul(A[:, k], S)
-            S[:, :, ndx:] += P[:, k]
+            S = np.matmul(self._A[chosen, k], S)
+            S[:, :, ndx:] += self._P[chosen, k]
             np.multiply(S[:, : 2 * nv], weights[:, k + 1], out=J[:, k + 1])
         return J
 

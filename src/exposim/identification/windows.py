@@ -132,7 +132,8 @@ class Windows:
         nq, nv = self.simulator.robot.nq, self.simulator.robot.nv
         q, v = states[..., 1 : 1 + nq], states[..., 1 + nq : 1 + nq + nv]
         apart = np.concatenate([self.tangents.difference(q, self.q[rows]), self.v[rows] - v], axis=-1)
-        return np.nan_to_num(apart * self.weights[rows], copy=False, nan=0.0)
+        apart *= self.weights[rows]
+        return apart if np.isfinite(apart.sum()) else np.nan_to_num(apart, copy=False, nan=0.0)
 
     def difference(self, start: Array, end: Array) -> Array:
         """Of flat states, (..., ndx), as of :meth:`exposim.Simulator.difference`; stretches in axes of the world."""
