@@ -230,12 +230,10 @@ Simulator::Linearized Simulator::linearize(const Eigen::Ref<const Eigen::VectorX
     remember_targets(*world_, input, given_.state);
     targets_in_force(*world_, given_.state, dt, in_force.target, in_force.target_velocity);
   }
-  const Instant& start = given_;
-  Step step;
-  differentiate(start, in_force, dt, step, request, out);
-  if (step.diverged) return Linearized::kDiverged;
-  step.next.state.commands = start.state.commands;
-  world_->pack(step.next.state, next);
+  differentiate(given_, in_force, dt, tried_, request, out);
+  if (tried_.diverged) return Linearized::kDiverged;
+  tried_.next.state.commands = given_.state.commands;
+  world_->pack(tried_.next.state, next);
   return Linearized::kDone;
 }
 

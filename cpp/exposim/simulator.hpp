@@ -131,6 +131,7 @@ class Simulator {
   Instant now_;
   Instant given_;  // that is to take its place, once it is known to be good
   Step step_;
+  Step tried_;   // from a state that is given
   Input input_;  // of the last step, with targets that are in force
   double last_dt_ = 0.0;
   bool has_stepped_ = false;  // from what is now in step_.next

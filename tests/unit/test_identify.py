@@ -6,7 +6,12 @@ import pytest
 
 import exposim as xs
 from crates import DT, crate, measured, on_ground, thrown
+from exposim.identification.fitting import Fit
+from exposim.identification.measured import motions_of
+from exposim.identification.starts import SmoothedStarts
 from exposim.identification.tangents import Tangents
+from exposim.identification.windows import Noise, Windows
+from exposim.simulation.parameters import Parameters
 
 TRUTH = {"stiffness": 2e4, "damping": 60.0, "friction": 0.4}
 WRONG = {"stiffness": 1e4, "damping": 100.0, "friction": 0.7}
@@ -55,6 +60,25 @@ def test_derivatives_are_computed_anew_where_steps_surprise_and_of_all_windows_b
     assert min(shares[1:]) < 0.5
     assert max(shares[-3:]) == 1.0
     assert result.tally.linearizations < 0.7 * len(shares)
+
+
+def test_steps_mislead_where_contacts_depend_on_what_is_changed():
+    sim, names = on_ground(**TRUTH), ["stiffness"]
+    motion, known = measured(sim, *thrown(), 120, seed=0), Parameters(sim)
+    asked, noise = known.named(names), Noise(np.full(6, 1e-3), np.full(6, 1e-2))
+    windows = Windows(sim, motions_of(motion, sim), 0.04, noise)
+    fit = Fit(windows, xs.Rollout(sim), asked, known, np.array([[-np.inf, np.inf]]), SmoothedStarts(windows, noise))
+    before = fit.begin(np.log([TRUTH["stiffness"]]))
+    fit.sensitivities.renew(before.pool, before.states, np.exp(before.p), fit.sensitivities.steps)
+    after = fit.evaluate(before.p + 0.3, before.starts, before.away)
+    every, between = np.ones(len(windows), dtype=bool), (before.states, after.states, after.p - before.p)
+    assert fit.sensitivities.misleading(*between, after.p, every).all()  # as those of another parameter
+    misled = fit.sensitivities.misleading(*between, before.p, every)
+    touching = (sim._layout.memory(before.states)[:, :, :, 1] > 0.0).any(axis=2)
+    touched = touching[:, :-1] | touching[:, 1:]
+    some = misled.sum(axis=1) < windows.T  # where none misleads by itself all are named
+    assert 0 < misled[some].sum() < 0.8 * touched.sum()
+    assert not misled[some][~touched[some]].any()
 
 
 def test_a_simulator_set_to_the_estimates_is_that_of_the_motion(result):

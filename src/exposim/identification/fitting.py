@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from exposim._checks import Array
 from exposim.identification.normal_equations import NormalEquations
+from exposim.identification.sensitivities import Sensitivities, Steps
 from exposim.identification.starts import SmoothedStarts
 from exposim.identification.windows import ALL, Rows, Windows
 from exposim.simulation.parameters import Parameter, Parameters
@@ -19,13 +20,15 @@ from exposim.simulation.rollout import Rollout
 
 # Of how parameters change in one iteration, at most by this factor or its inverse.
 MOST_FACTOR = 2.0
-FIRST_DAMPING, LEAST_DAMPING, AFTER_FAILURE, MOST_DAMPING = 1e-2, 1e-7, 1e-3, 1e4
+# It is stuck beyond the last of these, mean of the windows.
+FIRST_DAMPING, LEAST_DAMPING, AFTER_FAILURE, MOST_DAMPING = 1e-2, 1e-7, 1e-3, 1.0
 # What is known of stretches before anything is measured [m or rad].
 STRETCH = 3e-4
 # Standard deviations above the median, from which on the χ² of a window counts less.
 FAR = 6.0
-# Derivatives of a window are used again for as long as the change of its residuals that they do not foresee is no more
-# than this share of the one that they do, in squares, or than this of the noise's own, whose square is one.
+# Derivatives of a window are used again, all of them, for as long as the change of its residuals that they do not
+# foresee is no more than this share of the one that they do, in squares, or than this of the noise's own, whose square
+# is one; beyond that, those of its steps that do not mislead.
 TRUSTED, UNSEEN = 0.1, 1.0
 # Of the step of a start, that is tried where the whole makes a window worse.
 SHORTER = (0.3, 0.0)
@@ -34,8 +37,9 @@ DIVERGED = 1e12
 # It ends after so many iterations in which no parameter moved by more than this share of its standard deviation, and
 # the cost fell by less than this share. Starts may go on to follow the noise, from contact to contact that changes.
 QUIET, SETTLED, LITTLE = 2, 0.1, 0.01
-# And then, with derivatives of all windows computed anew, one in which none moved by more than this share.
-SURELY_SETTLED = 0.3
+# And then, with derivatives of all windows computed anew, one in which none moved by more than this share. It may be as
+# much as the last of a step that leads nowhere better, as at kinks.
+SURELY_SETTLED, IN_VAIN = 0.3, 0.5
 
 Ended = Literal["converged", "no better nearby", "after the most iterations"]
 
@@ -46,7 +50,7 @@ class Tally:
 
     Attributes:
         rollouts: Of all windows; of some, or of fewer steps before one, their share.
-        linearizations: Likewise.
+        linearizations: Of all steps of all windows; of some, their share.
         rollout_seconds: In the rollouts.
         linearize_seconds: In derivatives and what is made of them.
         seconds: In all.
@@ -69,7 +73,7 @@ class Iteration:
         damping: λ, mean over the windows.
         values: Of the parameters.
         accepted: Whether the cost fell.
-        renewed: Share of the windows whose derivatives were computed anew for it.
+        renewed: Share of the steps whose derivatives were computed anew for it.
     """
 
     number: int
@@ -145,7 +149,7 @@ class Fit:
         world, nv = self.windows.simulator._world, self.windows.simulator.robot.nv
         self.known = np.zeros(world.tangent_size)
         self.known[2 * nv :] = 1.0 / STRETCH**2
-        self.grazing = np.zeros(len(self.windows), dtype=int)
+        self.sensitivities = Sensitivities(self.windows, [each.name for each in self.asked])
 
     def pool_at(self, p: Array) -> Rollout:
         """In the world of parameters."""
@@ -179,15 +183,19 @@ class Fit:
         costs = 0.5 * np.sum(residuals**2, axis=(1, 2))
         return states, residuals, np.where(good, costs, DIVERGED)
 
-    def linearize(self, point: Point, equations: NormalEquations, rows: NDArray[np.int_]) -> None:
-        """Renews derivatives of the residuals of some windows by starts and logarithms of parameters."""
+    def linearize(self, point: Point, equations: NormalEquations, stale: Steps) -> None:
+        """Renews derivatives of some steps, and with them those of residuals by starts and logarithms of parameters."""
+        if not stale.any():
+            return
         began = time.perf_counter()
-        names = [each.name for each in self.asked]
-        J, self.grazing[rows] = self.windows.sensitivities(point.pool, point.states[rows], names, rows)
-        J[..., len(self.known) :] *= np.exp(point.p)
-        equations.renew(rows, J.reshape(len(rows), -1, J.shape[-1]))
+        rows = np.flatnonzero(stale.any(axis=1))
+        self.sensitivities.renew(point.pool, point.states, np.exp(point.p), stale)
+        equations.renew(rows, self.sensitivities.of_residuals(rows))
         self.tally.linearize_seconds += time.perf_counter() - began
-        self.tally.linearizations += len(rows) / len(self.windows)
+        self.tally.linearizations += self._share(stale)
+
+    def _share(self, steps: Steps) -> float:
+        return float(steps.sum() / self.sensitivities.steps.sum())
 
     def limits(self, point: Point) -> Array:
         """Costs of windows from which on they count less, (W,): far above the others', by their spread."""
@@ -199,11 +207,11 @@ class Fit:
 
     def run(self, point: Point, most_iterations: int) -> tuple[Point, NormalEquations]:
         """From a point to the best near it."""
-        W = len(self.windows)
+        W, every = len(self.windows), self.sensitivities.steps
         damping, growth = np.full(W, FIRST_DAMPING), 2.0
-        equations = NormalEquations.empty(W, point.residuals[0].size, self.known, len(self.asked), self.estimated)
-        current = np.ones(W, dtype=bool)  # whether derivatives are those of the point
-        point, limits = self._renewed(point, equations, current)
+        equations = NormalEquations.empty(point.residuals.shape, self.known, len(self.asked), self.estimated)
+        current = np.ones(W, dtype=bool)  # whether derivatives are those of the point, or as good
+        point, limits, _ = self._renewed(point, equations, every)
         self._note(0, point, damping, True, 1.0)
         quiet, checked, renewed = 0, False, 1.0
         for number in range(1, most_iterations + 1):
@@ -213,51 +221,57 @@ class Fit:
             before = _merit(point.costs, limits)
             fell = before - _merit(trial.costs, limits)
             self._note(number, trial, damping, fell > 0.0, renewed)
+            far = IN_VAIN if fell <= 0.0 else SURELY_SETTLED if checked else SETTLED
+            small = np.all(np.abs(dp) < far * spread)
+            quiet = quiet + 1 if small and fell < LITTLE * before else 0
+            checked = checked and quiet > 0
             surprised = self._surprised(equations, point, trial, dp)
+            stale = self._misleading(point, trial, dp, fell > 0.0, surprised if fell > 0.0 else surprised & ~current)
             if fell > 0.0:
-                small = np.all(np.abs(dp) < (SURELY_SETTLED if checked else SETTLED) * spread)
-                quiet = quiet + 1 if small and fell < LITTLE * before else 0
-                checked = checked and quiet > 0
                 damping = np.where(trial.costs > point.costs, damping, damping / 5.0)
                 growth, point, current = 2.0, trial, np.zeros(W, dtype=bool)
             elif current[surprised].all():
                 damping, growth = np.maximum(2.0 * growth * damping, AFTER_FAILURE), 2.0 * growth
             damping = np.maximum(damping, LEAST_DAMPING)
-            stale = surprised & ~current
-            if quiet >= QUIET and not checked:
-                stale, quiet, checked = ~current, QUIET - 1, True
-            elif quiet >= QUIET or damping.min() > MOST_DAMPING:
+            stuck = float(damping.mean()) > MOST_DAMPING
+            if (quiet >= QUIET or stuck) and not (checked or current.all()):
+                stale, quiet, checked = every & ~current[:, None], QUIET - 1, True
+                damping, growth = np.minimum(damping, FIRST_DAMPING), 2.0
+            elif quiet >= QUIET or stuck:
                 other = self._begun_elsewhere(point, np.arange(W))
                 if _merit(other.costs, limits) > (1.0 - LITTLE) * _merit(point.costs, limits):
                     self.ended = "converged" if quiet >= QUIET else "no better nearby"
                     break
-                point, quiet, damping = other, 0, np.full(W, FIRST_DAMPING)
-                stale[:] = True
+                point, quiet, damping, stale = other, 0, np.full(W, FIRST_DAMPING), every
             if stale.any():
-                point, limits = self._renewed(point, equations, stale)
-                current |= stale
-            renewed = float(stale.mean())
-        if not current.all():
-            self.linearize(point, equations, np.flatnonzero(~current))
+                point, limits, stale = self._renewed(point, equations, stale)
+                current |= stale.any(axis=1)
+            renewed = self._share(stale)
+        self.linearize(point, equations, stale if checked else every & ~current[:, None])
         return point, equations
 
-    def _renewed(self, point: Point, equations: NormalEquations, stale: NDArray[np.bool_]) -> tuple[Point, Array]:
-        """With derivatives of some windows, and of those that are begun elsewhere, added to them; and with limits."""
+    def _misleading(self, point: Point, trial: Point, dp: Array, accepted: bool, windows: NDArray[np.bool_]) -> Steps:
+        began, p = time.perf_counter(), trial.p if accepted else point.p
+        found = self.sensitivities.misleading(point.states, trial.states, dp, p, windows)
+        self.tally.linearize_seconds += time.perf_counter() - began
+        return found
+
+    def _renewed(self, point: Point, equations: NormalEquations, stale: Steps) -> tuple[Point, Array, Steps]:
+        """With derivatives of some steps, and of windows that are begun elsewhere, added to them; and with limits."""
         begun = point.starts
         point = self._begun_elsewhere(point)
-        stale |= (point.starts != begun).any(axis=1)
+        stale = stale | self.sensitivities.steps & (point.starts != begun).any(axis=1)[:, None]
         limits = self.limits(point)
-        self.linearize(point, equations, np.flatnonzero(stale))
+        self.linearize(point, equations, stale)
         equations.weigh(point.costs, limits)
-        return point, limits
+        return point, limits, stale
 
     @staticmethod
     def _surprised(equations: NormalEquations, point: Point, trial: Point, dp: Array) -> NDArray[np.bool_]:
         """Windows of which a step came to something else than derivatives foresaw, (W,)."""
         foreseen = equations.foreseen(trial.away - point.away, dp)
-        apart = (point.residuals - trial.residuals).reshape(foreseen.shape) - foreseen
-        off = np.sum(apart**2, axis=1)
-        return np.asarray((off > UNSEEN) & (off > TRUSTED * np.sum(foreseen**2, axis=1)))
+        off = np.sum((point.residuals - trial.residuals - foreseen) ** 2, axis=(1, 2))
+        return np.asarray((off > UNSEEN) & (off > TRUSTED * np.sum(foreseen**2, axis=(1, 2))))
 
     def _reach(self, p: Array) -> tuple[Array, Array]:
         """Bounds of a step."""

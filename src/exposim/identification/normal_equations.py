@@ -5,6 +5,9 @@ r"""Least squares in parameters that all windows share and starts that are each 
 
 with :math:`H_{xx}` in one block to a window, which is eliminated: what is left of :math:`H_{pp}` is the information
 that the motions have of the parameters.
+
+Products are taken instant by instant: larger ones BLAS shares out among threads, which wait for each other where the
+processor has other work, and take three times its time.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ class NormalEquations:
     """Of a linearization: ``J`` and what comes of it.
 
     Args:
-        J: Residuals' derivatives by the start and the logarithms of parameters, (W, m, ndx + np).
+        J: Residuals' derivatives by the start and the logarithms of parameters, (W, T + 1, 2 nv, ndx + np).
         products: JᵀJ, and one over the variances of what is known of starts, (W, ndx + np, ndx + np).
         shares: Weights of the windows, (W,).
         lost: Windows that have no derivatives, (W,).
@@ -44,17 +47,20 @@ class NormalEquations:
     estimated: bool
 
     @classmethod
-    def empty(cls, windows: int, measured: int, known: Array, parameters: int, estimated: bool) -> NormalEquations:
-        """Of so many windows and numbers measured in each, to be renewed."""
-        n = len(known) + parameters
-        J, products = np.zeros((windows, measured, n)), np.zeros((windows, n, n))
-        return cls(J, products, np.zeros(windows), np.ones(windows, dtype=bool), known, estimated)
+    def empty(cls, shape: tuple[int, ...], known: Array, parameters: int, estimated: bool) -> NormalEquations:
+        """Of residuals of this shape, (W, T + 1, 2 nv), to be renewed."""
+        W, n = shape[0], len(known) + parameters
+        J, products = np.zeros((*shape, n)), np.zeros((W, n, n))
+        return cls(J, products, np.zeros(W), np.ones(W, dtype=bool), known, estimated)
 
     def renew(self, rows: NDArray[np.int_], J: Array) -> None:
-        """With derivatives of some windows, (rows, m, ndx + np), which are zero where they are not finite."""
-        products = np.matmul(J.transpose(0, 2, 1), J)
+        """With derivatives of some windows, as ``J`` has them, which are zero where they are not finite."""
+        products = np.zeros((len(rows), *J.shape[3:], *J.shape[3:]))
+        for k in range(J.shape[1]):
+            products += np.matmul(J[:, k].transpose(0, 2, 1), J[:, k])
         lost = ~np.isfinite(products).all(axis=(1, 2))
-        J[lost], products[lost] = 0.0, 0.0
+        if lost.any():
+            J[lost], products[lost] = 0.0, 0.0
         i = np.arange(self.ndx)
         products[:, i, i] += self.known
         self.J[rows], self.products[rows], self.lost[rows] = J, products, lost
@@ -80,14 +86,14 @@ class NormalEquations:
             residuals: (W, T + 1, 2 nv).
             away: Of starts from what is known of them, (W, ndx).
         """
-        g = np.matmul(residuals.reshape(len(self.J), 1, -1), self.J)[:, 0]
+        g = np.matmul(residuals[:, :, None], self.J)[:, :, 0].sum(axis=1)
         g[:, : self.ndx] -= self.known * away
         return np.asarray(g * self.shares[:, None])
 
     def foreseen(self, dx: Array, dp: Array) -> Array:
-        """By how much residuals fall with steps of the starts and the parameters, (W, m)."""
+        """By how much residuals fall with steps of the starts and the parameters, (W, T + 1, 2 nv)."""
         step = np.concatenate([dx, np.broadcast_to(dp, (len(dx), len(dp)))], axis=1)
-        return np.asarray(np.matmul(self.J, step[:, :, None])[:, :, 0])
+        return np.asarray(np.matmul(self.J, step[:, None, :, None])[..., 0])
 
     def solve(self, g: Array, damping: Array, least: Array, most: Array) -> tuple[Array, Array, Array]:
         """Steps of the starts and of the parameters, within bounds, and standard deviations of the latter.

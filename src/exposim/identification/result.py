@@ -111,7 +111,7 @@ class Identified:
             _columns(windows.simulator.robot),
             fit.ended,
             tuple(fit.history),
-            int(fit.grazing.sum()),
+            int(fit.sensitivities.grazing.sum()),
             float(np.mean(windows.lengths)) * windows.simulator.dt,
             fit.tally,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,9 @@ class SmoothedStarts:
         before = [_instants_before(windows.motions[m]) for m in windows.motion]
         self._begins = np.maximum(windows.first - before, 0)
         at = zip(windows.motion, self._begins, strict=True)
-        found = [_smoothed(windows.motions[m], int(begin), windows.tangents, noise) for m, begin in at]
+        pairs = list(zip(noise.q, noise.v, strict=True))
+        alike = [(*pair, np.array([each == pair for each in pairs])) for pair in sorted(set(pairs))]
+        found = [_smoothed(windows.motions[m], int(begin), windows.tangents, alike) for m, begin in at]
         self._q, self._v = (np.stack(each) for each in zip(*found, strict=True))
 
     def in_world(self, pool: Rollout, rows: NDArray[np.int_]) -> tuple[Array, int, float]:
@@ -66,10 +69,8 @@ class SmoothedStarts:
         steps = np.array([windows.motions[m].steps for m in windows.motion])
         ahead = (windows.first - self._begins) * steps
         seconds = 0.0
-        for many in np.unique(ahead[rows]):
+        for many in sorted(set(ahead[rows].tolist()) - {0}):
             which = np.flatnonzero(ahead[rows] == many)
-            if many == 0:
-                continue
             held = [
                 (windows.motions[windows.motion[w]], self._begins[w] + np.arange(many) // steps[w]) for w in rows[which]
             ]
@@ -81,7 +82,7 @@ class SmoothedStarts:
                 frame: np.stack([motion.wrenches[frame][at] for motion, at in held]) for frame in first.wrenches
             }
             began = time.perf_counter()
-            out = pool(starts[which], **inputs, wrenches=wrenches or None, steps=int(many), record=())
+            out = pool(starts[which], **inputs, wrenches=wrenches or None, steps=many, record=())
             seconds += time.perf_counter() - began
             good = out.status == 0
             starts[which[good]] = out.end[good]
@@ -96,8 +97,17 @@ def _interval(motion: Motion) -> float:
     return float(motion.t[1] - motion.t[0])
 
 
-def _smoothed(motion: Motion, at: int, tangents: Tangents, noise: Noise) -> tuple[Array, Array]:
-    """Configuration and velocity at an instant, by a polynomial through those around it."""
+def _smoothed(
+    motion: Motion, at: int, tangents: Tangents, alike: Sequence[tuple[float, float, NDArray[np.bool_]]]
+) -> tuple[Array, Array]:
+    """Configuration and velocity at an instant, by a polynomial through those around it.
+
+    Args:
+        motion: Measured.
+        at: Number of the instant.
+        tangents: Of its configurations.
+        alike: Standard deviations of positions and velocities, and the degrees of freedom of which they are.
+    """
     reach = max(2, round(AROUND / _interval(motion)))
     near = np.arange(max(0, at - reach), min(len(motion.t), at + reach + 1))
     t = motion.t[near] - motion.t[at]
@@ -108,12 +118,11 @@ def _smoothed(motion: Motion, at: int, tangents: Tangents, noise: Noise) -> tupl
     slopes = powers * (t[:, None] / scale) ** np.maximum(powers - 1, 0) / scale
     away = tangents.difference(motion.q[at], motion.q[near])
     dq, v = np.zeros(away.shape[1]), np.zeros(away.shape[1])
-    for sigma_q, sigma_v in np.unique(np.stack([noise.q, noise.v]), axis=1).T:  # one system to all of the same noise
-        alike = np.flatnonzero((noise.q == sigma_q) & (noise.v == sigma_v))
-        rows, wanted = [values / sigma_q], [away[:, alike] / sigma_q]
+    for sigma_q, sigma_v, dofs in alike:  # one system to all of the same noise
+        rows, wanted = [values / sigma_q], [away[:, dofs] / sigma_q]
         if motion.v is not None:
             rows.append(slopes / sigma_v)
-            wanted.append(motion.v[np.ix_(near, alike)] / sigma_v)
+            wanted.append(motion.v[near][:, dofs] / sigma_v)
         found = np.linalg.lstsq(np.concatenate(rows), np.concatenate(wanted), rcond=None)[0]
-        dq[alike], v[alike] = found[0], found[1] / scale
+        dq[dofs], v[dofs] = found[0], found[1] / scale
     return tangents.integrate(motion.q[at], dq), v

@@ -40,7 +40,9 @@ class Tangents:
             return found
         found[..., self._v] = end[..., self._q] - start[..., self._q]
         for q, v in self._free:
-            found[..., v : v + 6] = _of_placements(start[..., q : q + 7], end[..., q : q + 7])
+            of_one = (*shape[:-1], 7)
+            placements = (np.broadcast_to(each[..., q : q + 7], of_one) for each in (start, end))
+            found[..., v : v + 6] = _of_placements(*placements)
         return found
 
     def integrate(self, q: Array, dq: Array) -> Array:
@@ -70,9 +72,9 @@ def _of_placements(start: Array, end: Array) -> Array:
 
 
 def _cross(a: Array, b: Array) -> Array:
-    """Of vectors, (..., 3); numpy.cross takes several times as long."""
+    """Of vectors of the same shape, (..., 3); numpy.cross takes several times as long."""
     x, y, z = a[..., 0], a[..., 1], a[..., 2]
-    found = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    found = np.empty(a.shape)
     found[..., 0] = y * b[..., 2] - z * b[..., 1]
     found[..., 1] = z * b[..., 0] - x * b[..., 2]
     found[..., 2] = x * b[..., 1] - y * b[..., 0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -49,11 +50,13 @@ class Windows:
         motion: Number of the motion of each window, (W,).
         first: Number of its first instant, (W,).
         lengths: Its steps, (W,).
+        noise: Of what was measured.
     """
 
     def __init__(self, simulator: Simulator, motions: Sequence[Motion], length: float, noise: Noise):
         self.simulator = simulator
         self.motions = motions
+        self.noise = noise
         self.tangents = Tangents(simulator.robot._model)
         cuts = [_cuts(motion, length) for motion in motions]
         of = [(m, int(a), int(b)) for m, cut in enumerate(cuts) for a, b in pairwise(cut)]
@@ -103,7 +106,7 @@ class Windows:
                 shares[w, self.lengths[w]] = np.sqrt(0.5)
         return np.asarray(shares[:, :, None] * each)
 
-    @property
+    @cached_property
     def counts(self) -> Array:
         """How many numbers were measured in each window, those of shared instants by half, (W,)."""
         most = self.weights.max(axis=(0, 1))
@@ -129,44 +132,29 @@ class Windows:
         nq, nv = self.simulator.robot.nq, self.simulator.robot.nv
         q, v = states[..., 1 : 1 + nq], states[..., 1 + nq : 1 + nq + nv]
         apart = np.concatenate([self.tangents.difference(q, self.q[rows]), self.v[rows] - v], axis=-1)
-        return np.nan_to_num(apart * self.weights[rows], copy=False, nan=0.0)
+        apart *= self.weights[rows]
+        return apart if np.isfinite(apart.sum()) else np.nan_to_num(apart, copy=False, nan=0.0)
 
-    def sensitivities(
-        self, pool: Rollout, states: Array, names: Sequence[str], rows: NDArray[np.int_]
-    ) -> tuple[Array, NDArray[np.int_]]:
-        """Of q and v at every step by the start and by parameters, weighted, (rows, T + 1, 2 nv, ndx + np).
-
-        Also how many steps of each window were not differentiable.
-
-        Args:
-            pool: In the world of the parameters.
-            states: As :meth:`simulate` gives them of these windows.
-            names: Of the parameters.
-            rows: Which windows.
-        """
-        W, T, nv = len(rows), self.T, self.simulator.robot.nv
-        flat: dict[str, Any] = {name: each[rows].reshape(W * T, -1) for name, each in self.inputs.items()}
-        wrenches = {frame: each[rows].reshape(W * T, 6) for frame, each in self.wrenches.items()} or None
-        found = pool.linearize(
-            states[:, :T].reshape(W * T, -1), **flat, wrenches=wrenches, by="nothing", parameters=names if names else ()
+    def difference(self, start: Array, end: Array) -> Array:
+        """Of flat states, (..., ndx), as of :meth:`exposim.Simulator.difference`; stretches in axes of the world."""
+        layout = self.simulator._layout
+        nq, nv = layout.nq, layout.nv
+        lead = start.shape[:-1]
+        between = end - start
+        return np.concatenate(
+            [
+                self.tangents.difference(start[..., 1 : 1 + nq], end[..., 1 : 1 + nq]),
+                between[..., 1 + nq : 1 + nq + nv],
+                layout.memory(between)[..., 3:].reshape(*lead, 3 * layout.nc),
+                layout.grips(between)[..., 0],
+            ],
+            axis=-1,
         )
-        ndx, np_ = found.x.shape[1], len(names)
-        A, P = found.x.reshape(W, T, ndx, ndx), found.parameters.reshape(W, T, ndx, np_)
-        S = np.zeros((W, ndx, ndx + np_))
-        S[:, :, :ndx] = np.eye(ndx)
-        J = np.empty((W, T + 1, 2 * nv, ndx + np_))
-        weights, ends = self.weights[rows, :, :, None], self.lengths[rows]
-        np.multiply(S[:, : 2 * nv], weights[:, 0], out=J[:, 0])
-        for k in range(T):
-            S = np.matmul(A[:, k], S)
-            S[:, :, ndx:] += P[:, k]
-            S[ends <= k] = 0.0  # beyond the end of a window, where it may be anything
-            np.multiply(S[:, : 2 * nv], weights[:, k + 1], out=J[:, k + 1])
-        return J, np.add.reduceat(found.grazing, np.arange(0, W * T, T))
 
 
 def _cuts(motion: Motion, length: float) -> NDArray[np.int_]:
     """Instants at which windows begin and end, as near to that length [s] as may be."""
     interval = float(motion.t[-1] - motion.t[0]) / motion.intervals
     count = max(1, round(motion.intervals * interval / length))
-    return np.unique(np.round(np.linspace(0, motion.intervals, min(count, motion.intervals) + 1)).astype(int))
+    cuts = np.round(np.linspace(0, motion.intervals, min(count, motion.intervals) + 1)).astype(int)
+    return cuts[np.diff(cuts, prepend=-1) > 0]

@@ -44,22 +44,24 @@ def with_materials(
 ) -> tuple[tuple[ContactPoint, ...], tuple[Surface, ...]]:
     """Contact points and ground after changes of friction, stiffness and damping."""
     points = robot.contact_points
+    of_all = {name: given[name] for name in OF_MATERIAL if name in given and not isinstance(given[name], Mapping)}
+    if of_all:
+        points, ground = _of_all(points, ground, of_all)
     for name in OF_MATERIAL:
-        if name in given:
-            points, ground = _with_material(points, ground, robot, name, given[name])
+        if name in given and name not in of_all:
+            points = _of_points(points, ground, robot, name, given[name])
     return points, ground
 
 
-def _with_material(
-    points: tuple[ContactPoint, ...], ground: tuple[Surface, ...], robot: Robot, name: str, value: Any
+def _of_all(
+    points: tuple[ContactPoint, ...], ground: tuple[Surface, ...], values: Mapping[str, Any]
 ) -> tuple[tuple[ContactPoint, ...], tuple[Surface, ...]]:
-    """With one property of contacts with the ground changed: of all, or by names and globs of contact points."""
-    if isinstance(value, Mapping):
-        return _of_points(points, ground, robot, name, value), ground
+    """With properties of all contacts with the ground changed."""
     if not ground and not any(_has_own(point) for point in points):
+        name, value = next(iter(values.items()))
         raise InvalidArgument(f"{name} is {value!r}, but there is no ground whose {name} it could be; leave it out")
-    surfaces = tuple(altered(each, "material", _with(each.material, name, value)) for each in ground)
-    return tuple(_made_of(point, name, value) if _has_own(point) else point for point in points), surfaces
+    surfaces = tuple(altered(each, "material", _with(each.material, values)) for each in ground)
+    return tuple(_made_of(point, values) if _has_own(point) else point for point in points), surfaces
 
 
 def _of_points(
@@ -70,7 +72,7 @@ def _of_points(
         raise InvalidArgument(f"{name} is {values!r}; give values by names or globs of contact points, or one for all")
     for pattern, value in values.items():
         for found in _matching(name, pattern, list(by_name), robot.name):
-            by_name[found] = _made_of(by_name[found], name, value, ground)
+            by_name[found] = _made_of(by_name[found], {name: value}, ground)
     return tuple(by_name.values())
 
 
@@ -86,24 +88,24 @@ def _has_own(point: ContactPoint) -> bool:
     return point.material is not None and not point.bilateral
 
 
-def _made_of(point: ContactPoint, name: str, value: Any, ground: Iterable[Surface] = ()) -> ContactPoint:
-    """A point of a material of its own: the one that it has, or the ground's, with one property changed."""
-    if point.bilateral and name == "friction":
+def _made_of(point: ContactPoint, values: Mapping[str, Any], ground: Iterable[Surface] = ()) -> ContactPoint:
+    """A point of a material of its own: the one that it has, or the ground's, with some properties changed."""
+    if point.bilateral and "friction" in values:
         raise InvalidArgument(f"friction is given for {point.name!r}, which is bilateral and has none; leave it out")
     own = Material() if point.bilateral and point.material is None else point.material
     if own is None:
         materials = {surface.material for surface in ground}
         if len(materials) != 1:
             raise InvalidArgument(
-                f"{name} is given for {point.name!r}, which has no material of its own, and the ground has "
-                f"{'several' if materials else 'none'}; give the point one (exposim.ContactPoint(material=...))"
+                f"{next(iter(values))} is given for {point.name!r}, which has no material of its own, and the ground "
+                f"has {'several' if materials else 'none'}; give the point one (exposim.ContactPoint(material=...))"
             )
         (own,) = materials
-    return dataclasses.replace(point, material=_with(own, name, value))
+    return dataclasses.replace(point, material=_with(own, values))
 
 
-def _with(material: Material, name: str, value: Any) -> Material:
-    return dataclasses.replace(material, **{name: value})
+def _with(material: Material, values: Mapping[str, Any]) -> Material:
+    return dataclasses.replace(material, **values)
 
 
 def within_cones(
