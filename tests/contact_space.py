@@ -19,9 +19,9 @@ from reference import Array, Material, along_and_across, project_to_cone
 GAMMA = 1.0 - np.sqrt(0.5)  # Alexander's SDIRK method of two stages: second order, L-stable, stiffly accurate
 SLOWEST_SLIDING = 1e-6  # [m/s]
 SAME_TIME = 1e-6  # of a micro-step
-NO_PUSH, NO_SLIDING = 1e-3, 1e-6  # near enough to the end of a slip, of the largest λ_n and ‖ṗᵗ‖ since it began
+NO_PUSH, NO_SLIDING = 1e-3, 1e-3  # near enough to the end of a slip, of the largest λ_n and ‖ṗᵗ‖ since it began
 MOST_OF_DETERMINANT = 0.5  # of the equation of the longest stage, that friction of all contacts may take
-OVERSHOOT, CUTS_AGAIN = 0.1, 6  # of a margin's largest size; how often a cut is cut again for more
+OVERSHOOT, CUTS_AGAIN = 0.3, 6  # of a margin's largest size; how often a cut is cut again for more
 RUNGS_TO_JAM, MOST_RUNGS = 5, 8  # by which micro-steps are halved: until friction leaves that, until they are accurate
 ERROR_OF_BEND = 0.138
 LONGER = 0.125  # of its tolerance, below which a micro-step is followed by one twice as long

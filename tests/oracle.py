@@ -18,14 +18,15 @@ from look_ahead import look_ahead
 from reference import Array, Contact, ReferenceSimulator, Wrench, integrate_linear_system
 
 MICRO_STEPS, MICRO_TOLERANCE = 2, 0.01  # at least so many; error of the mean acceleration that each may make [m/s²]
-SHARE_OF_FREEZING, SHARE_OF_TURN = 0.3, 6.0  # beside it, of the change of p̈̄; at most so much of the angle of a step
+SHARE_OF_FREEZING = 0.6  # beside it, of the change of p̈̄; at most so much of the angle of a step, and of its square:
+SHARE_OF_TURN, SHARE_OF_SQUARE = 6.0, 280.0
 FAR_MIDDLE = 8e-3  # from where M, J and Υ were taken [rad, m]
 UNFORESEEN = 25.0  # difference of the mean velocities, times the fastest turning: beyond, it is followed again [rad/s²]
 SLOW_TURN, REPETITIONS = 0.05, 2  # beyond so many radians a step, velocity-dependent terms are those of the mean
 SAME_MEAN = 1e-3  # of the largest velocity: the mean has been found
 LARGEST_ACCELERATION = 1500.0  # of an open contact that could land [m/s²]
-DISAGREEMENTS = 1e-3, 1e-2  # of robot and contact space, as forces, that are let be; of the largest average
-DISAGREEMENT_RATE = 1.0  # of it in a step, between these two [1/s]
+DISAGREEMENTS = 1e-3, 3e-2  # of robot and contact space, as forces, that are let be; of the largest average
+DISAGREEMENT_TIME = 0.06  # the square of a step over this, between these two [s]
 AGREEMENTS = 3  # at most
 LARGE_DISAGREEMENT = 0.1  # after which they are looked at again
 
@@ -147,7 +148,7 @@ class OracleSimulator(ReferenceSimulator):
         self.t += dt
         self._update_kinematics()
         least, most = DISAGREEMENTS
-        for let_be in [np.clip(DISAGREEMENT_RATE * dt, least, most), *[most] * (AGREEMENTS - 1)]:
+        for let_be in [np.clip((dt / DISAGREEMENT_TIME) ** 2, least, most), *[most] * (AGREEMENTS - 1)]:
             if not self._agree(terms, p_start, dp_start, followed, let_be):
                 break
         if followed.changed:
@@ -255,7 +256,8 @@ class OracleSimulator(ReferenceSimulator):
     def _follow(self, terms: Terms, frozen: float = 0.0) -> Resolved:
         """Of the contacts that are closed or could close within the step; the others stay as they are."""
         near, rows, elements = self._near()
-        share = min(SHARE_OF_FREEZING, SHARE_OF_TURN * self.dt * self._turn_rate(self.q, self.v))
+        angle = self.dt * self._turn_rate(self.q, self.v)
+        share = min(SHARE_OF_FREEZING, SHARE_OF_TURN * angle + SHARE_OF_SQUARE * angle**2)
         found = resolve(
             terms.Upsilon[np.ix_(rows, rows)],
             terms.ddp_bar[rows],

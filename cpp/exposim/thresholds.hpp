@@ -11,8 +11,11 @@ namespace thresholds {
 constexpr int kMicroSteps = 2;
 /// Error of the mean acceleration that a micro-step may make [m/s²]; beside it, this share of what the acceleration
 /// without stiff forces changes by within the step, since that is frozen anyway: or a share that goes with the angle by
-/// which bodies turn in it, if that is less.
-constexpr double kMicroTolerance = 0.01, kShareOfFreezing = 0.3, kShareOfTurn = 6.0;
+/// which bodies turn in it, and with its square, if that is less.
+constexpr double kMicroTolerance = 0.01, kShareOfFreezing = 0.6, kShareOfTurn = 6.0, kShareOfSquare = 280.0;
+/// Where joints may come to their limits, which take the swing of all that they carry, at most this share, and none
+/// that goes with the square.
+constexpr double kShareAtLimits = 0.3;
 /// Where drives are followed too both shares are so many times as large: freezing costs more than what shows while
 /// drives weigh on the inertia.
 constexpr double kMoreWithDrives = 10.0 / 3.0;
@@ -33,10 +36,10 @@ constexpr double kMaxAcceleration = 1500.0;
 constexpr double kMoreAcceleration = 16.0, kAnyAcceleration = 1e12;
 /// Error of an average force relative to the largest, where a kernel is chosen by it.
 constexpr double kKernelTolerance = 1e-8;
-/// Where robot and contact space differ at the end of a step by more than this share of the forces, or this rate [1/s]
-/// times its length, but no more than a second share, they are made to agree; and again where more than that is left,
-/// which is worth a look if it was more than a last share before, in so many iterations at most.
-constexpr double kDisagreement = 1e-3, kDisagreementRate = 1.0, kDisagreementLeft = 1e-2, kWorthAnotherLook = 0.1;
+/// Where robot and contact space differ at the end of a step by more than this share of the forces, or the square of
+/// its length over this time [s], but no more than a second share, they are made to agree; and again where more than
+/// that is left, which is worth a look if it was more than a last share before, in so many iterations at most.
+constexpr double kDisagreement = 1e-3, kDisagreementTime = 0.06, kDisagreementLeft = 3e-2, kWorthAnotherLook = 0.1;
 constexpr int kMostAgreements = 3;
 
 // Steps in which something turns fast (options of Expo).
@@ -82,13 +85,13 @@ constexpr double kShortestShare = 1e-9;
 /// A micro-step that was cut is cut again, at most so many times, while a mode outlives its end by more than this share
 /// of the largest margin that it had.
 constexpr int kCutsPerEvent = 6;
-constexpr double kOvershoot = 0.1;
+constexpr double kOvershoot = 0.3;
 /// Events within this share of a micro-step of the first one are due with it.
 constexpr double kSimultaneous = 1e-6;
 
 // The friction law.
 /// A force, a velocity, that is due to reach zero has reached it at this share of the largest it was.
-constexpr double kNoForceLeft = 1e-3, kNoSpeedLeft = 1e-6;
+constexpr double kNoForceLeft = 1e-3, kNoSpeedLeft = 1e-3;
 /// Where friction presses sliding contacts into the ground harder than the ground pushes them out (Painlevé), their
 /// force grows of itself. Micro-steps are halved, up to so many times, until it takes no more than this from the
 /// determinant of an implicit stage; from there on it is held back to take no more, all together.

@@ -55,9 +55,10 @@ void Agreement::restore(const World& world, RobotData& data, const StiffSystem& 
   mismatch_ = 0.0;
   if (targets_.empty()) return;
   for (int attempt = 0; attempt < thresholds::kMostAgreements; ++attempt) {
-    const double share = attempt == 0 ? std::clamp(thresholds::kDisagreementRate * dt, thresholds::kDisagreement,
-                                                   thresholds::kDisagreementLeft)
-                                      : thresholds::kDisagreementLeft;
+    const double length = dt / thresholds::kDisagreementTime;
+    const double share = attempt == 0
+                             ? std::clamp(length * length, thresholds::kDisagreement, thresholds::kDisagreementLeft)
+                             : thresholds::kDisagreementLeft;
     const double read = compare(world, data, system, strands, dt, next);
     if (attempt == 0) {
       for (const Difference& each : differences_) {

@@ -35,6 +35,18 @@ void compare_free_accelerations(ExpoScratch& scratch) {
   }
 }
 
+/// Share of what freezing costs that micro-steps may cost beside it: what turns little within the step hardly feels
+/// that terms are frozen at the mean of its velocities.
+/// @param angle by which the fastest body turns.
+double share_of_freezing(const ExpoScratch& scratch, double angle) {
+  const auto first = scratch.strands.all().begin();
+  const bool at_limits = std::any_of(first, first + static_cast<std::ptrdiff_t>(scratch.near),
+                                     [](const Strand& strand) { return strand.rows == Rows::kCoordinate; });
+  const double by_turn = thresholds::kShareOfTurn * angle;
+  if (at_limits) return std::min(thresholds::kShareAtLimits, by_turn);
+  return std::min(thresholds::kShareOfFreezing, by_turn + thresholds::kShareOfSquare * angle * angle);
+}
+
 /// Whether a step in which contacts were followed led so far from its foreseen way that what turns feels it.
 bool went_elsewhere(const Instant& now, const ExpoScratch& scratch, double dt) {
   const std::vector<ModeChange>& changes = scratch.resolver.changes();
@@ -244,10 +256,9 @@ bool Expo::follow(Workspace& workspace, const Instant& now, double dt, Step& ste
     const Profiler::Scope scope(workspace.profiler, Stage::kKernel);
     drives.begin(workspace.robot);
     if (options_.order == 2) scratch.joints.follow(scratch.system, drives);
-    // What turns little within the step hardly feels that terms are frozen at the mean of its velocities.
-    const double share = std::min(thresholds::kShareOfFreezing, thresholds::kShareOfTurn * dt * now.turn_rate);
     const double more = drives.empty() ? 1.0 : thresholds::kMoreWithDrives;
-    const double tolerance = options_.micro_tolerance + more * share * scratch.off;
+    const double share = more * share_of_freezing(scratch, dt * now.turn_rate);
+    const double tolerance = options_.micro_tolerance + share * scratch.off;
     if (scratch.tangent) {
       if (!scratch.tangent->foreseen()) {
         scratch.tangent->look_ahead(workspace.robot, scratch.system, scratch.strands, scratch.ahead, true);

@@ -71,7 +71,7 @@ class Expo(LeavesToPaperExpo, Integrator):
         tolerance: Largest error of an average contact force, relative to the largest of them.
         micro_steps: Into which a step is divided at least where contacts change, up to 100,000.
         micro_tolerance: Error [m/s²] of the mean acceleration of contacts that each micro-step may make, beside
-            three tenths of what terms that are frozen cost anyway; ``inf``: no more micro-steps than said above.
+            up to six tenths of what terms that are frozen cost anyway; ``inf``: no more micro-steps than said above.
         max_acceleration: Open contacts are looked after that this acceleration [m/s²] would close within the step;
             where another one closed, the step is taken again.
         max_turn: A step in which a body turns by more than this [rad] is divided into up to 64 parts; ``None``: never.
