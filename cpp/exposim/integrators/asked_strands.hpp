@@ -24,6 +24,15 @@ class AskedStrands {
       if (asked) f(first, std::min(end, rows) - first);
     }
   }
+  /// So many leading rows, but for those that are left zero.
+  std::vector<Eigen::Index> rows(Eigen::Index count) const {
+    std::vector<Eigen::Index> found;
+    found.reserve(static_cast<std::size_t>(count));
+    for_each(count, [&](Eigen::Index first, Eigen::Index rows) {
+      for (Eigen::Index i = first; i < first + rows; ++i) found.push_back(i);
+    });
+    return found;
+  }
 
  private:
   std::vector<char> asked_;  // empty: all of them

@@ -189,16 +189,11 @@ class ExpoTangent final : public AgreementWatcher {
   void find_targets();
   Vector free_acceleration(const RobotData& data, const StiffSystem& system) const;
   /// Derivatives of v̇ = a and of the accelerations of strands, with forces held.
+  /// @param way no more is asked for: without `exact`, of what is pushed alone, since else ways hardly change by these.
   void hold_forces(RobotData& data, const StrandList& strands, const Vector& a, const Vector& lam, Tangent& da,
-                   Tangent& ddp);
-  /// The same where no more is asked for than a way that velocities are taken from: without `exact`, of what is pushed
-  /// alone, since by forces that are held ways hardly change.
-  void hold_forces_of_way(RobotData& data, const StrandList& strands, const Vector& a, const Vector& lam, Tangent& da,
-                          Tangent& ddp);
-  /// What is left of M v̇ + h − Jᵀλ − f where neither q nor v changes.
-  void begin_residual(const RobotData& data, const Vector& a, Tangent& residual) const;
+                   Tangent& ddp, bool way = false);
   /// The same of what was followed, with drives along degrees of freedom behind the strands.
-  /// @param way no more is asked for. @param held these forces.
+  /// @param held these forces.
   void hold_followed(RobotData& data, const StrandList& strands, const Vector& a, const Vector& lam,
                      const Vector& along, bool way, Tangent& da, Tangent& ddp, Vector& held);
   /// By what double averages of forces have beside averages, which are held already.
@@ -285,8 +280,7 @@ class ExpoTangent final : public AgreementWatcher {
   StepTangent* out_ = nullptr;
   Directions all_;
   CountingDirections to_;
-  bool supported_ = true;
-  bool all_strands_ = false, missed_strand_ = false;
+  bool supported_ = true, all_strands_ = false, missed_strand_ = false;
   const Instant* now_ = nullptr;
   const Input* input_ = nullptr;
   double dt_ = 0.0;
@@ -334,7 +328,6 @@ class ExpoTangent final : public AgreementWatcher {
   std::vector<Eigen::Vector3d> c_mid_;
   std::size_t known_ = 0;  // leading strands of which it knows
   AskedStrands asked_;
-  std::vector<Eigen::Index> rows_asked_;  // of these, as far as the look ahead goes
   TurningCompliance compliance_, of_blocks_;
   bool has_compliance_derivatives_ = false;
   AveragesTangent averages_;

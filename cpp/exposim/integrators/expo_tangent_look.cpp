@@ -69,7 +69,7 @@ void ExpoTangent::look_ahead(RobotData& data, const StiffSystem& system, const S
   VectorXd a = free_acceleration(data, system);
   const std::size_t count = acting(strands, ahead);
   if (count == 0) {
-    hold_forces_of_way(data, strands, a, VectorXd(), da_, ddp_);
+    hold_forces(data, strands, a, VectorXd(), da_, ddp_, true);
   } else {
     watch_unknown(ahead.first());
     watch_unknown(ahead.last());
@@ -96,12 +96,8 @@ void ExpoTangent::look_at_strands(RobotData& data, const StiffSystem& system, co
       asked_.add(k < count && (ahead.first()[k].does != Does::kNothing || ahead.last()[k].does != Does::kNothing));
     }
   }
-  rows_asked_.clear();
-  asked_.for_each(row(count), [&](Index first, Index rows) {
-    for (Index i = first; i < first + rows; ++i) rows_asked_.push_back(i);
-  });
   begin_looking(strands, ahead.first());
-  hold_forces_of_way(data, strands, free + response * held, held, da_, ddp_held_);
+  hold_forces(data, strands, free + response * held, held, da_, ddp_held_, true);
   if (any_closes) ddp_free_ = ddp_held_;
   const auto take = [&](const std::vector<Glance>& glances) {
     const VectorXd lam = forces_of(glances, count), more = lam - held;
@@ -120,8 +116,9 @@ void ExpoTangent::look_at_strands(RobotData& data, const StiffSystem& system, co
     reconsider(strands, ahead.first(), ahead.last());
   }
   take(ahead.last());
+  const std::vector<Index> rows = asked_.rows(row(count));
   const RowsAt da(da_);
-  multiply(columns_of(response, rows_asked_), RowsAt(dlam_, rows_asked_), &da, to_.size, da);
+  multiply(columns_of(response, rows), RowsAt(dlam_, rows), &da, to_.size, da);
   asked_.all();
 }
 
@@ -190,12 +187,13 @@ void ExpoTangent::look_stage(const StiffSystem& system, const StrandList& strand
   VectorXd ddp = compliance_.Upsilon().topLeftCorner(m, m) * forces_of(glances, count);
   for (std::size_t k = 0; k < count; ++k) ddp.segment<3>(row(k)) += system.rows()[k].ddp_bar;
   // λ = f − Q p̈ with the whole acceleration p̈.
-  const std::size_t asked = rows_asked_.size() / 3;
+  const std::vector<Index> rows = asked_.rows(m);
+  const std::size_t asked = rows.size() / 3;
   springs_.clear(asked);
   dlam_.resize(m, to_.size);
   Rows3Sum f(to_.size);
   for (std::size_t which = 0; which < asked; ++which) {
-    const auto k = static_cast<std::size_t>(rows_asked_[3 * which] / 3);
+    const auto k = static_cast<std::size_t>(rows[3 * which] / 3);
     const Glance& glance = glances[k];
     if (glance.does == Does::kNothing) {
       f.into(rows3(dlam_, row(k)));
@@ -248,13 +246,13 @@ void ExpoTangent::look_stage(const StiffSystem& system, const StrandList& strand
     }
     f.into(rows3(dlam_, row(k)));
   }
-  const RowMatrixXd Upsilon = among(compliance_.Upsilon(), rows_asked_);
+  const RowMatrixXd Upsilon = among(compliance_.Upsilon(), rows);
   doff_.resize(Upsilon.rows(), to_.size);
   ddp_.resize(m, to_.size);
-  const RowsAt held(ddp_held_, rows_asked_), off(doff_);
-  multiply(Upsilon, RowsAt(dlam_, rows_asked_), &held, to_.size, off);
+  const RowsAt held(ddp_held_, rows), off(doff_);
+  multiply(Upsilon, RowsAt(dlam_, rows), &held, to_.size, off);
   springs_.attach(Upsilon);
-  multiply(springs_.accelerations(), off, nullptr, to_.size, RowsAt(ddp_, rows_asked_));
+  multiply(springs_.accelerations(), off, nullptr, to_.size, RowsAt(ddp_, rows));
   for (std::size_t k = 0; k < count; ++k) {
     if (glances[k].does == Does::kNothing) continue;
     const Rows3 lam_rows = rows3(dlam_, row(k));

@@ -134,7 +134,7 @@ void ExpoTangent::add_response(ResolverTangent::View dlam, Tangent& da) const {
 
 void ExpoTangent::hold_followed(RobotData& data, const StrandList& strands, const VectorXd& a, const VectorXd& lam,
                                 const VectorXd& along, bool way, Tangent& da, Tangent& ddp, VectorXd& held) {
-  way ? hold_forces_of_way(data, strands, a, lam, da, ddp) : hold_forces(data, strands, a, lam, da, ddp);
+  hold_forces(data, strands, a, lam, da, ddp, way);
   const Index m = lam.size(), count = static_cast<Index>(system_.dofs.size());
   held = lam;
   if (count == 0) return;

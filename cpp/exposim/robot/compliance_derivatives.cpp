@@ -81,11 +81,8 @@ void multiply_both(Index size, Index length, const double* T, const double* F, d
     for (Index i = 0; i < size; ++i) {
       Four sum[kFours] = {};  // NOLINT
       for (Index r = 0; r < 6 * length; r += length) {
-        const double t = T[r + i], f = F[r + i];
-        for (Index j = 0; j < kFours; ++j) {
-          sum[j] += t * four(F + r + from, j);
-          sum[j] += f * four(T + r + from, j);
-        }
+        for (Index j = 0; j < kFours; ++j) sum[j] += T[r + i] * four(F + r + from, j);
+        for (Index j = 0; j < kFours; ++j) sum[j] += F[r + i] * four(T + r + from, j);
       }
       for (Index j = 0; j < kFours; ++j) four(out + i * length + from, j) = sum[j];
     }
@@ -273,11 +270,8 @@ void ComplianceDerivatives::compute(const RobotData& data, const Movers& movers)
   for (const Row& row : rows_) {
     const bool one = row.kind == Kind::kDof;
     for (Index i = row.first; i < row.first + (one ? 1 : 3); ++i) {
-      if (one) {
-        sum_.add(1.0, response_.row(row.dof).data());
-      } else {
-        for (const Index k : robot.supports(row.joint)) sum_.add(J_(k, i), response_.row(k).data());
-      }
+      if (one) sum_.add(1.0, response_.row(row.dof).data());
+      for (const Index k : robot.supports(row.joint)) sum_.add(J_(k, i), response_.row(k).data());
       sum_.into(length, products_.row(i).data());
     }
   }
