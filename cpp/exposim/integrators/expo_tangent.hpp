@@ -195,7 +195,7 @@ class ExpoTangent final : public AgreementWatcher {
   /// The same of what was followed, with drives along degrees of freedom behind the strands.
   /// @param held these forces.
   void hold_followed(RobotData& data, const StrandList& strands, const Vector& a, const Vector& lam,
-                     const Vector& along, bool way, Tangent& da, Tangent& ddp, Vector& held);
+                     const Vector& along, Tangent& da, Tangent& ddp, Vector& held);
   /// By what double averages of forces have beside averages, which are held already.
   void hold_double_averages(RobotData& data, const StrandList& strands);
   /// Forces over the step, of strands and along degrees of freedom, and the accelerations that they lead to.

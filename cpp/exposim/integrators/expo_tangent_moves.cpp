@@ -133,8 +133,8 @@ void ExpoTangent::add_response(ResolverTangent::View dlam, Tangent& da) const {
 }
 
 void ExpoTangent::hold_followed(RobotData& data, const StrandList& strands, const VectorXd& a, const VectorXd& lam,
-                                const VectorXd& along, bool way, Tangent& da, Tangent& ddp, VectorXd& held) {
-  hold_forces(data, strands, a, lam, da, ddp, way);
+                                const VectorXd& along, Tangent& da, Tangent& ddp, VectorXd& held) {
+  hold_forces(data, strands, a, lam, da, ddp);
   const Index m = lam.size(), count = static_cast<Index>(system_.dofs.size());
   held = lam;
   if (count == 0) return;
@@ -149,7 +149,7 @@ void ExpoTangent::hold_followed(RobotData& data, const StrandList& strands, cons
 
 void ExpoTangent::hold_double_averages(RobotData& data, const StrandList& strands) {
   if (!turning_.empty() || !system_.dofs.empty()) {
-    return hold_followed(data, strands, a_.col(1), followed_.col(1), along_.col(1), false, da2_, system_.ddp_bar2,
+    return hold_followed(data, strands, a_.col(1), followed_.col(1), along_.col(1), da2_, system_.ddp_bar2,
                          system_.held2);
   }
   da2_ = da_;
@@ -204,7 +204,7 @@ void ExpoTangent::follow(RobotData& data, const StiffSystem& system, const Stran
   if (!resolver_.supported()) return give_up();
   watch_unknown(followed.resolver);
   take_followed(data, system, strands, followed);
-  hold_followed(data, strands, a_.col(0), followed_.col(0), along_.col(0), false, da_, system_.ddp_bar, system_.held);
+  hold_followed(data, strands, a_.col(0), followed_.col(0), along_.col(0), da_, system_.ddp_bar, system_.held);
   hold_double_averages(data, strands);
   differentiate_shared(data);
   resolver_.differentiate(ResolverTangent::Wanted::kAll, out_->exact);
@@ -235,7 +235,7 @@ void ExpoTangent::follow_way(RobotData& data, const StiffSystem& system, const S
   if (!resolver_.supported()) return give_up();
   watch_unknown(followed.resolver);
   take_followed(data, system, strands, followed);
-  hold_followed(data, strands, a_.col(1), followed_.col(1), along_.col(1), true, da2_, system_.ddp_bar2, system_.held2);
+  hold_followed(data, strands, a_.col(1), followed_.col(1), along_.col(1), da2_, system_.ddp_bar2, system_.held2);
   differentiate_shared(data);
   resolver_.differentiate(ResolverTangent::Wanted::kWay, out_->exact);
   add_response(resolver_.lam_bar2(), da2_);
