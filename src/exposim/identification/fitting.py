@@ -235,7 +235,7 @@ class Fit:
             damping = np.maximum(damping, LEAST_DAMPING)
             stuck = float(damping.mean()) > MOST_DAMPING
             if (quiet >= QUIET or stuck) and not (checked or current.all()):
-                stale, quiet, checked = every & ~current[:, None], QUIET - 1, True
+                stale, quiet, checked = every, QUIET - 1, True
                 damping, growth = np.minimum(damping, FIRST_DAMPING), 2.0
             elif quiet >= QUIET or stuck:
                 other = self._begun_elsewhere(point, np.arange(W))
