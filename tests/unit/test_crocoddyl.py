@@ -32,6 +32,9 @@ def situation(name):
         v[0] = 0.5
     sim.reset(q, v)
     sim.step(mpc.standing_torques(sim.robot), n=8)
+    aside = np.zeros_like(sim.difference(sim.state, sim.state))
+    aside[2] = -1e-6  # from where micro-steps become fewer, as it slides more and more evenly
+    sim.state = sim.integrate(sim.state, aside)
     assert sim.active.all() == (name != "flying")
     assert sim.slipping.all() == (name == "sliding")
     return sim

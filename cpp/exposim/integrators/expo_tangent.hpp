@@ -189,9 +189,8 @@ class ExpoTangent final : public AgreementWatcher {
   void find_targets();
   Vector free_acceleration(const RobotData& data, const StiffSystem& system) const;
   /// Derivatives of v̇ = a and of the accelerations of strands, with forces held.
-  /// @param way no more is asked for: without `exact`, of what is pushed alone, since else ways hardly change by these.
   void hold_forces(RobotData& data, const StrandList& strands, const Vector& a, const Vector& lam, Tangent& da,
-                   Tangent& ddp, bool way = false);
+                   Tangent& ddp);
   /// The same of what was followed, with drives along degrees of freedom behind the strands.
   /// @param held these forces.
   void hold_followed(RobotData& data, const StrandList& strands, const Vector& a, const Vector& lam,

@@ -131,23 +131,7 @@ void ExpoTangent::put_accelerations(const StrandList& strands, Index rows, RowMa
 }
 
 void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const VectorXd& a, const VectorXd& lam,
-                              Tangent& da, Tangent& ddp, bool way) {
-  scale(-1.0, dforce_, da);
-  if (out_->wrenches > 0) da.middleCols(to_.wrenches, by_wrenches_.cols()) -= by_wrenches_;
-  add_by_masses(data, a, da);
-  if (way && !out_->exact && turning_.empty()) {
-    // But for drives, only forces push, and what comes behind them.
-    const Index first = fits_.all.empty() ? kFour * (to_.forces / kFour) : 0, count = to_.size - first;
-    moved_ = da.rightCols(count);
-    clear(ddp, lam.size(), to_.size);
-    asked_.for_each(lam.size(), [&](Index row, Index rows) {
-      multiply(-compliance_.response().middleCols(row, rows).transpose(), moved_, dw_);
-      ddp.block(row, first, rows, count) = dw_;
-    });
-    factor_.solve_rows(count, moved_.data(), -1.0);
-    da.rightCols(count) = moved_;
-    return;
-  }
+                              Tangent& da, Tangent& ddp) {
   dynamics_.begin(data, a);
   add_forces(strands, lam);
   for (const ExternalWrench& wrench : input_->wrenches) {
@@ -157,6 +141,9 @@ void ExpoTangent::hold_forces(RobotData& data, const StrandList& strands, const 
   dynamics_.compute(by_q_, &by_v_);
   slide_reactions(strands, lam);
   if (!fits_.all.empty()) by_q_.noalias() += a.asDiagonal() * X_by_q_.leftCols(to_.nv);
+  scale(-1.0, dforce_, da);
+  if (out_->wrenches > 0) da.middleCols(to_.wrenches, by_wrenches_.cols()) -= by_wrenches_;
+  add_by_masses(data, a, da);
   add_by_q_and_v(by_q_, by_v_, nullptr, da);
   turn_forces(strands, lam, da);
   const Index m = lam.size();

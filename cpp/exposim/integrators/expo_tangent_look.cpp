@@ -69,7 +69,7 @@ void ExpoTangent::look_ahead(RobotData& data, const StiffSystem& system, const S
   VectorXd a = free_acceleration(data, system);
   const std::size_t count = acting(strands, ahead);
   if (count == 0) {
-    hold_forces(data, strands, a, VectorXd(), da_, ddp_, true);
+    hold_forces(data, strands, a, VectorXd(), da_, ddp_);
   } else {
     watch_unknown(ahead.first());
     watch_unknown(ahead.last());
@@ -97,7 +97,7 @@ void ExpoTangent::look_at_strands(RobotData& data, const StiffSystem& system, co
     }
   }
   begin_looking(strands, ahead.first());
-  hold_forces(data, strands, free + response * held, held, da_, ddp_held_, true);
+  hold_forces(data, strands, free + response * held, held, da_, ddp_held_);
   if (any_closes) ddp_free_ = ddp_held_;
   const auto take = [&](const std::vector<Glance>& glances) {
     const VectorXd lam = forces_of(glances, count), more = lam - held;
