@@ -60,6 +60,28 @@ def test_the_closed_form_has_the_derivatives_of_its_formulas(name, dt, drives):
         assert max(Around(sim, state, tau, **given).errors(d)) < 1e-6
 
 
+def test_stretches_of_contacts_on_a_slope_count_in_all_directions():
+    tilt = 0.2  # [rad], about y
+    ground = xs.HalfSpace(material=GROUND.material, normal=(np.sin(tilt), 0.0, np.cos(tilt)))
+    robot = xs.load_robot("solo12")
+    sim = xs.Simulator(robot, ground, dt=2e-3)
+    q, height = robot.q0, robot.q0[2]
+    q[:3] = height * np.sin(tilt), 0.0, height * np.cos(tilt)
+    q[3:7] = 0.0, np.sin(tilt / 2.0), 0.0, np.cos(tilt / 2.0)
+    sim.reset(q)
+    for _ in range(100):
+        tau = 8.0 * (robot.q0[7:] - sim.q[7:]) - 0.1 * sim.v[6:]
+        state = sim.state
+        sim.step(tau)
+    assert state.active.all()
+    assert not sim.info.resolved
+    d = sim.linearize(state, tau)
+    assert d.method == "analytic"
+    stretches = d.x[:, 2 * robot.nv :]
+    assert np.abs(stretches[:, 2::3]).max() > 1e-3  # upwards, which is not along the normal
+    assert max(Around(sim, state, tau).errors(d)) < 1e-6
+
+
 @pytest.mark.parametrize("drives", [False, True], ids=["torques", "drives"])
 @pytest.mark.parametrize(("name", "dt"), [("solo12", 2e-3), ("solo12", 5e-3), ("go2", 5e-3)])
 def test_steps_in_which_contacts_change_have_the_derivatives_of_what_was_done(name, dt, drives):
