@@ -80,7 +80,7 @@ def errors(cell, dt, count):
 
 def assert_bars(calm, changing):
     assert max(calm, default=0.0) < 1e-6
-    assert not changing or np.mean(np.array(changing) < 1e-5) >= 0.95
+    assert sum(each >= 1e-5 for each in changing) <= max(1, 0.05 * len(changing))  # of few steps one may be off
 
 
 @pytest.mark.parametrize(("cell", "dt"), [("solo-trot", 2e-3), ("go2, drives", 5e-3), ("solo12, stairs", 2e-3)])
