@@ -334,3 +334,24 @@ def test_large_friction_does_not_make_a_tumbling_block_explode(friction):
         for _ in range(50):
             sim.step()
             assert energy(robot, sim.q, sim.v) < 1.2 * most + 0.2
+
+
+def test_the_end_of_a_slip_is_not_looked_for_again_and_again():
+    """Go2, sent here and there: of all times at which a step is cut, nearly every one is that of an event."""
+    robot = xs.load_robot("go2").replace(armature=0.01)
+    ground = xs.HalfSpace(material=xs.Material(stiffness=1e5, damping=300.0, friction=0.8))
+    sim = xs.Simulator(robot, ground, dt=1e-2)
+    cuts = events = 0
+    for seed in range(15):
+        rng = np.random.default_rng([19, seed])
+        q = robot.q0
+        q[2] += 0.03
+        sim.reset(q, 0.1 * rng.standard_normal(robot.nv))
+        for _ in range(20):
+            target = robot.q0[7:] + np.resize([0.35, 0.2, 0.2], 12) * rng.uniform(-1.0, 1.0, 12)
+            for _ in range(10):
+                sim.step(60.0 * (target - sim.q[7:]) - 1.2 * sim.v[6:])
+                cuts += sim.info.events
+                events += len(sim.events)
+    assert events > 1500
+    assert cuts < 1.1 * events  # 1.2 times as many where what speed is left turns round
