@@ -129,7 +129,7 @@ def test_one_simulator_may_be_shared_by_threads(integrator):
 def test_a_step_releases_the_interpreter_lock():
     sim = slipping_solo(xs.Expo(), dt=1e-7)
     progress = []
-    worker = threading.Thread(target=lambda: (sim.step(n=1000), progress.append("stepped")))
+    worker = threading.Thread(target=lambda: (sim.step(n=20_000), progress.append("stepped")))
     worker.start()
     counted = 0
     while not progress:
